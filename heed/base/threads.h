@@ -1,0 +1,48 @@
+// One pool of threads and one way to use it: a loop over a grid of independent cells.
+// The grid is fixed by the caller from shapes alone, never from the thread count; threads only take
+// cells of it. So a cell does the same arithmetic whoever runs it, and results have the same bits
+// for any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace heed {
+
+/// A borrowed callable: two pointers, no allocation. It must not outlive what it refers to.
+template <typename Signature>
+class FunctionRef;
+template <typename R, typename... Args>
+class FunctionRef<R(Args...)> {
+ public:
+  template <typename F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
+      FunctionRef(F&& f)  // NOLINT(google-explicit-constructor): meant to bind lambdas at the call
+      : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
+        call_([](void* object, Args... args) -> R {
+          return (*static_cast<std::remove_reference_t<F>*>(object))(static_cast<Args>(args)...);
+        }) {}
+  R operator()(Args... args) const { return call_(object_, static_cast<Args>(args)...); }
+
+ private:
+  void* object_;
+  R (*call_)(void*, Args...);
+};
+
+/// Runs cell(i) for each i in [0, cells), on the pool's threads and the caller's own, and returns
+/// when all are done. `cell_cost` is a rough count of arithmetic operations (or bytes moved) in one
+/// cell: a loop too small to be worth waking a thread runs here and now. Nested calls, and calls
+/// while another thread uses the pool, run serially. The first exception (by cell number) thrown by
+/// a cell is rethrown to the caller.
+void parallel_for(std::int64_t cells, std::int64_t cell_cost, FunctionRef<void(std::int64_t)> cell);
+
+/// The number of threads parallel_for uses, the caller's included. Default: HEED_THREADS, else the
+/// CPUs this process may run on.
+int num_threads();
+
+/// Sets the number of threads (>= 1); takes effect at the next parallel_for. Changes no result
+/// bits.
+void set_num_threads(int n);
+
+}  // namespace heed
