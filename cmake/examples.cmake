@@ -1,0 +1,10 @@
+# The examples: each examples/NN_name.cpp is a program, and with the tests on also a test.
+file(GLOB heed_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/[0-9][0-9]_*.cpp)
+foreach(source ${heed_examples})
+  cmake_path(GET source STEM name)
+  add_executable(example_${name} ${source})
+  target_link_libraries(example_${name} PRIVATE heed heed_flags)
+  if(HEED_BUILD_TESTS)
+    add_test(NAME example.${name} COMMAND example_${name})
+  endif()
+endforeach()

@@ -1,0 +1,37 @@
+# The compiler flags, in one interface target that every target of heed links privately.
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES CXX)
+
+add_library(heed_flags INTERFACE)
+
+# Results must not depend on how the compiler contracts or reorders arithmetic; errno and floating
+# point traps are never looked at.
+target_compile_options(
+  heed_flags INTERFACE -Wall -Wextra -Wshadow -ffp-contract=off -fno-math-errno -fno-trapping-math)
+
+# Highway's lowest target on x86-64 is then SSE4 (which there includes AES and PCLMUL); AVX2 and
+# AVX-512 are added by Highway per function and chosen at run time.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  target_compile_options(heed_flags INTERFACE -march=x86-64-v2 -maes -mpclmul)
+endif()
+
+if(HEED_WERROR)
+  target_compile_options(heed_flags INTERFACE -Werror)
+endif()
+
+if(HEED_HARDENING)
+  target_compile_options(heed_flags INTERFACE -fstack-protector-strong)
+  target_compile_definitions(heed_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  target_link_options(heed_flags INTERFACE -Wl,-z,relro,-z,now)
+  # Sanitizers intercept the same functions; without optimisation the macro only warns.
+  if(NOT HEED_SANITIZE)
+    target_compile_options(
+      heed_flags INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
+  endif()
+endif()
+
+if(HEED_SANITIZE)
+  target_compile_options(heed_flags INTERFACE -fsanitize=${HEED_SANITIZE} -fno-omit-frame-pointer
+                                              -fno-sanitize-recover=all)
+  target_link_options(heed_flags INTERFACE -fsanitize=${HEED_SANITIZE})
+endif()

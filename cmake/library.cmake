@@ -1,0 +1,34 @@
+# The library: every source under heed/.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(hwy REQUIRED)
+find_package(dnnl REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED)
+
+file(GLOB_RECURSE heed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.cpp)
+add_library(heed ${heed_sources})
+add_library(heed::heed ALIAS heed)
+target_compile_features(heed PUBLIC cxx_std_20)
+target_include_directories(heed PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                       $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_compile_definitions(heed PRIVATE HEED_VERSION="${PROJECT_VERSION}")
+target_link_libraries(
+  heed
+  PUBLIC fmt::fmt Threads::Threads
+  PRIVATE $<BUILD_INTERFACE:heed_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> hwy::hwy
+          DNNL::dnnl tomlplusplus::tomlplusplus)
+set_target_properties(heed PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+
+# oneDNN built on OpenMP asks omp_get_max_threads() of the calling thread; the one file that calls
+# it sets that to 1, since heed's own pool does the splitting. Nothing else uses OpenMP.
+if(DNNL_CPU_THREADING_RUNTIME STREQUAL "OMP")
+  find_package(OpenMP COMPONENTS CXX)
+endif()
+if(OpenMP_CXX_FOUND)
+  separate_arguments(openmp_flags UNIX_COMMAND "${OpenMP_CXX_FLAGS}")
+  set_source_files_properties(
+    heed/kernels/gemm.cpp PROPERTIES COMPILE_OPTIONS "${openmp_flags}" COMPILE_DEFINITIONS
+                                                                       HEED_WITH_OPENMP)
+  target_link_libraries(heed PRIVATE $<LINK_ONLY:OpenMP::OpenMP_CXX>)
+endif()
