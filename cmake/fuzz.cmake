@@ -1,1 +1,19 @@
-# The fuzz targets: each fuzz/<name>_fuzz.cpp is a program with LLVMFuzzerTestOneInput.
+# The fuzz targets: each fuzz/<name>_fuzz.cpp holds LLVMFuzzerTestOneInput for one parser. With
+# HEED_SANITIZE=fuzzer-no-link,… (clang, the preset fuzz) they are libFuzzer programs; otherwise
+# fuzz/replay_main.cpp runs the seeds in tests/fuzz_corpus/<name>/ and mutations of them, as a test.
+file(GLOB heed_fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp)
+foreach(source ${heed_fuzz_sources})
+  cmake_path(GET source STEM target)
+  string(REGEX REPLACE "_fuzz$" "" name ${target})
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE heed heed_flags)
+  if(HEED_SANITIZE MATCHES "fuzzer")
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${target} PRIVATE fuzz/replay_main.cpp)
+    if(HEED_BUILD_TESTS)
+      add_test(NAME fuzz.${name}
+               COMMAND ${target} ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/${name} 20000)
+    endif()
+  endif()
+endforeach()

@@ -1,4 +1,6 @@
-# The tests: one program for tests/**, one for those that replace operator new.
+# The tests. One program holds tests/**; ctest runs it once per folder, and the numeric folders once
+# more per instruction set (exit code 77: this CPU cannot run it). Tests that replace operator new
+# are a program of their own.
 find_package(GTest REQUIRED)
 
 file(GLOB_RECURSE heed_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
@@ -11,14 +13,55 @@ function(heed_add_test_program name)
   target_link_libraries(${name} PRIVATE heed heed_flags GTest::gmock GTest::gtest GTest::gtest_main)
   target_compile_definitions(
     ${name} PRIVATE HEED_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden"
+                    HEED_TEST_ROOT="${PROJECT_SOURCE_DIR}/tests"
                     HEED_SHARED_DATA_DEFAULT="${PROJECT_SOURCE_DIR}/../shared/data")
 endfunction()
 
-if(heed_test_sources)
-  heed_add_test_program(heed_tests ${heed_test_sources})
-  add_test(NAME heed_tests COMMAND heed_tests)
+heed_add_test_program(heed_tests ${heed_test_sources})
+
+# The folders that hold tests, in the order of the glob.
+set(heed_test_folders "")
+foreach(source ${heed_test_sources})
+  if(source MATCHES "/tests/([a-z_]+)/.*_test\\.cpp$")
+    list(APPEND heed_test_folders ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES heed_test_folders)
+foreach(folder ${heed_test_folders})
+  add_test(NAME heed_tests.${folder} COMMAND heed_tests --folders=${folder})
+endforeach()
+
+# Everything above io may reach a kernel. The set the CPU prefers has run already, but which one
+# that is differs from machine to machine, so all are named.
+set(heed_numeric_folders ${heed_test_folders})
+list(REMOVE_ITEM heed_numeric_folders base io text)
+if(heed_numeric_folders AND NOT HEED_SANITIZE)
+  list(JOIN heed_numeric_folders "," folders)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    set(heed_isas sse4 avx2 avx512)
+  else()
+    set(heed_isas neon)
+  endif()
+  foreach(isa ${heed_isas})
+    add_test(NAME heed_tests.isa.${isa} COMMAND heed_tests --folders=${folders})
+    set_tests_properties(heed_tests.isa.${isa} PROPERTIES ENVIRONMENT HEED_ISA=${isa}
+                                                          SKIP_RETURN_CODE 77 LABELS slow)
+  endforeach()
 endif()
-if(heed_allocation_sources)
+
+# The sanitizers bring an operator new of their own.
+if(heed_allocation_sources AND NOT HEED_SANITIZE)
   heed_add_test_program(heed_allocation_tests ${heed_allocation_sources})
   add_test(NAME heed_allocation_tests COMMAND heed_allocation_tests)
+endif()
+
+# A project of its own that finds an installed heed.
+if(NOT HEED_SANITIZE AND PROJECT_IS_TOP_LEVEL)
+  add_test(
+    NAME consumer
+    COMMAND
+      ${CMAKE_COMMAND} -D BUILD=${PROJECT_BINARY_DIR} -D SOURCE=${PROJECT_SOURCE_DIR} -D
+      GENERATOR=${CMAKE_GENERATOR} -D COMPILER=${CMAKE_CXX_COMPILER} -P
+      ${PROJECT_SOURCE_DIR}/cmake/consumer_test.cmake)
+  set_tests_properties(consumer PROPERTIES LABELS slow)
 endif()
