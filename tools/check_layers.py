@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Checks that every file under heed/ and cli/ includes only from its own layer and those below it.
+
+LAYERS is the one list of the layers; ARCHITECTURE.md explains them.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# layer: the layers it stands on; what those stand on is included.
+LAYERS = {
+    "base": [],
+    "io": ["base"],
+    "kernels": ["io"],
+    "tensor": ["kernels"],
+    "autograd": ["tensor"],
+    "ops": ["autograd"],
+    "nn": ["ops"],
+    "attention": ["nn"],
+    "text": ["io"],
+    "evaluation": ["io"],
+    "data": ["text", "tensor"],
+    "models": ["attention"],
+    "generation": ["models", "text"],
+    "training": ["generation", "data", "evaluation"],
+    "see": ["attention"],
+    "serve": ["training"],
+    "cli": ["training", "see", "serve"],
+}
+
+# Libraries that only some files may know: include prefix, the paths that may, why.
+ONLY_IN = [
+    ("hwy/", ("heed/kernels/", "heed/base/isa."), "SIMD lives in kernels/"),
+    ("dnnl", ("heed/kernels/gemm.cpp",), "oneDNN stands behind kernels/gemm.cpp"),
+    ("oneapi/", ("heed/kernels/gemm.cpp",), "oneDNN stands behind kernels/gemm.cpp"),
+    ("omp.h", ("heed/kernels/gemm.cpp",), "OpenMP is oneDNN's alone"),
+    ("CLI/", ("cli/",), "flags are the program's affair"),
+]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def reach(layer):
+    """The layers that a layer may include: itself and everything below."""
+    seen, todo = set(), [layer]
+    while todo:
+        current = todo.pop()
+        if current not in seen:
+            seen.add(current)
+            todo += LAYERS[current]
+    return seen
+
+
+def layer_of(path):
+    """'ops' for heed/ops/x.h, 'cli' for cli/x.cpp, None for heed/heed.h."""
+    parts = path.split("/")
+    if parts[0] == "heed":
+        return parts[1] if len(parts) > 2 else None
+    return parts[0]
+
+
+def check_include(path, quote, name):
+    """What is wrong with one include of one file, or None."""
+    layer = layer_of(path)
+    for prefix, places, why in ONLY_IN:
+        if name.startswith(prefix) and not path.startswith(places):
+            return f"<{name}> is not for this file: {why}"
+    if not name.startswith(("heed/", "cli/")):
+        relative = quote == '"' and (ROOT / path).parent.joinpath(name).exists()
+        return f'"{name}": write the path from the project root' if relative else None
+    if name == "heed/heed.h":
+        return "heed/heed.h is for users of the library" if path.startswith("heed/") else None
+    if layer is not None and layer_of(name) not in reach(layer):
+        return f"{layer}/ may not include {name}: it stands on {', '.join(LAYERS[layer]) or 'nothing'}"
+    return None
+
+
+def problems():
+    files = sorted(f for top in ("heed", "cli") for f in (ROOT / top).rglob("*") if f.suffix in (".h", ".cpp"))
+    for file in files:
+        path = file.relative_to(ROOT).as_posix()
+        layer = layer_of(path)
+        if layer is not None and layer not in LAYERS:
+            yield f"{path}: '{layer}' is not in the list of layers (tools/check_layers.py)"
+            continue
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            problem = match and check_include(path, *match.groups())
+            if problem:
+                yield f"{path}:{number}: {problem}"
+
+
+def main():
+    found = list(problems())
+    print("\n".join(found) if found else "layers: every include points down")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
