@@ -17,7 +17,8 @@ template <typename R, typename... Args>
 class FunctionRef<R(Args...)> {
  public:
   template <typename F>
-  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
+           std::is_invocable_r_v<R, F&, Args...>)
       FunctionRef(F&& f)  // NOLINT(google-explicit-constructor): meant to bind lambdas at the call
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
         call_([](void* object, Args... args) -> R {
@@ -32,17 +33,17 @@ class FunctionRef<R(Args...)> {
 
 /// Runs cell(i) for each i in [0, cells), on the pool's threads and the caller's own, and returns
 /// when all are done. `cell_cost` is a rough count of arithmetic operations (or bytes moved) in one
-/// cell: a loop too small to be worth waking a thread runs here and now. Nested calls, and calls
-/// while another thread uses the pool, run serially. The first exception (by cell number) thrown by
-/// a cell is rethrown to the caller.
+/// cell: a loop too small to be worth waking a thread runs here and now. Calls from inside a cell,
+/// and calls while another thread uses the pool, run serially. The first exception (by cell number)
+/// thrown by a cell is rethrown to the caller; later cells may then not have run.
 void parallel_for(std::int64_t cells, std::int64_t cell_cost, FunctionRef<void(std::int64_t)> cell);
 
 /// The number of threads parallel_for uses, the caller's included. Default: HEED_THREADS, else the
 /// CPUs this process may run on.
 int num_threads();
 
-/// Sets the number of threads (>= 1); takes effect at the next parallel_for. Changes no result
-/// bits.
+/// Sets the number of threads (>= 1), at any time and from any thread; takes effect at the next
+/// parallel_for. Changes no result bits.
 void set_num_threads(int n);
 
 }  // namespace heed

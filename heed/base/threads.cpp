@@ -1,0 +1,305 @@
+// The pool behind parallel_for: workers that take cells of one loop at a time, spin for a moment
+// between loops, and then sleep.
+#include "heed/base/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Cell = FunctionRef<void(std::int64_t)>;
+
+// Below this many operations a loop runs serially. A core does some 10 operations a nanosecond, so
+// this is about 6 us of work: of a worker that still spins (it joins after ~0.5 us) half of that is
+// gained, and the 5-10 us of waking one that sleeps are not lost over and over on tiny loops.
+constexpr std::int64_t kSerialCutoff = 1 << 16;
+
+// Cells are taken in runs of about this many operations, so that a grid of tiny cells does not
+// spend its time on the shared counter; and in no fewer than kRunsPerThread runs per thread, so
+// that a slow thread does not hold up the others.
+constexpr std::int64_t kRunCost = 1 << 13;
+constexpr std::int64_t kRunsPerThread = 4;
+
+// How long a thread spins before it sleeps: long enough to bridge the serial stretches between
+// the loops of one training step, short enough to be polite on a shared machine.
+constexpr std::chrono::microseconds kSpin{40};
+
+constexpr int kMaxThreads = 1024;
+
+// True on workers, and on a caller while its loop runs: such a thread must not wait for the pool.
+thread_local bool inside_loop = false;
+
+void pause_cpu() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Waits until `value` differs from `old`, spinning for at most `spin` before sleeping.
+template <typename T>
+T wait_for_change(const std::atomic<T>& value, T old, std::chrono::nanoseconds spin) {
+  if (spin.count() > 0) {
+    const auto deadline = Clock::now() + spin;
+    do {
+      for (int i = 0; i < 16; ++i) {
+        if (const T now = value.load(); now != old) return now;
+        pause_cpu();
+      }
+    } while (Clock::now() < deadline);
+  }
+  value.wait(old);
+  return value.load();
+}
+
+/// The CPUs this process may run on.
+int usable_cpus() {
+#ifdef __linux__
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int default_threads() {
+  const char* text = std::getenv("HEED_THREADS");
+  if (text == nullptr || *text == '\0') return std::min(usable_cpus(), kMaxThreads);
+  const std::string_view view = text;
+  int n = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), n);
+  HEED_CHECK(error == std::errc{} && end == view.data() + view.size() && n >= 1 && n <= kMaxThreads,
+             "[threads] HEED_THREADS is '{}': it must be a whole number from 1 to {}", view,
+             kMaxThreads);
+  return n;
+}
+
+/// One loop at a time on a set of workers. `generation_` is odd while a loop is open; a worker
+/// first counts itself into `inside_` and then looks whether the loop is still open, the caller
+/// first closes the loop and then waits for `inside_` to fall to zero. Both orders are sequentially
+/// consistent, so either the worker sees the loop closed or the caller sees the worker inside.
+class Pool {
+ public:
+  /// The pool of this process. It is never destroyed, as loops may still run while statics are; its
+  /// workers are joined at exit.
+  static Pool& get();
+
+  /// Runs the loop on `threads` threads; false, and nothing done, if the pool is in use or closed.
+  bool try_run(std::int64_t cells, std::int64_t cell_cost, Cell cell, int threads);
+
+ private:
+  void work(std::uint32_t seen);
+  void take_cells() noexcept;
+  void note_failure(std::int64_t cell);
+  void resize(int threads);
+  void stop_workers();
+  void close_at_exit();
+  void before_fork();
+  void after_fork(bool in_child);
+
+  std::mutex use_;  // held by whoever runs a loop, resizes, forks or closes
+  bool closed_ = false;
+  int size_ = 1;  // threads asked for at the last resize, the caller included
+  std::chrono::nanoseconds spin_{0};
+  std::vector<std::thread> workers_;
+  std::atomic<bool> stop_{false};
+
+  std::atomic<std::uint32_t> generation_{0};
+  std::atomic<std::uint32_t> inside_{0};
+
+  // The open loop.
+  const Cell* cell_ = nullptr;
+  std::int64_t cells_ = 0;
+  std::int64_t run_ = 1;
+  std::atomic<std::int64_t> next_{0};
+  std::mutex failure_mutex_;
+  std::int64_t failed_cell_ = 0;
+  std::exception_ptr failure_;
+};
+
+Pool& Pool::get() {
+  static Pool* const pool = [] {
+    auto* made = new Pool;
+    std::atexit([] { get().close_at_exit(); });
+    pthread_atfork([] { get().before_fork(); }, [] { get().after_fork(false); },
+                   [] { get().after_fork(true); });
+    return made;
+  }();
+  return *pool;
+}
+
+bool Pool::try_run(std::int64_t cells, std::int64_t cell_cost, Cell cell, int threads) {
+  const std::unique_lock lock(use_, std::try_to_lock);
+  if (!lock || closed_) return false;
+  if (threads != size_) resize(threads);
+  if (workers_.empty()) return false;
+
+  cell_ = &cell;
+  cells_ = cells;
+  run_ = std::clamp<std::int64_t>(kRunCost / std::max<std::int64_t>(cell_cost, 1), 1,
+                                  std::max<std::int64_t>(cells / (kRunsPerThread * threads), 1));
+  next_.store(0, std::memory_order_relaxed);
+  failed_cell_ = cells;
+
+  ++generation_;
+  const auto helpers = static_cast<std::size_t>(std::min<std::int64_t>(cells - 1, threads - 1));
+  if (helpers >= workers_.size()) {
+    generation_.notify_all();
+  } else {
+    for (std::size_t i = 0; i < helpers; ++i) generation_.notify_one();
+  }
+
+  inside_loop = true;
+  take_cells();
+  inside_loop = false;
+
+  ++generation_;
+  for (std::uint32_t n = inside_.load(); n != 0;) n = wait_for_change(inside_, n, spin_);
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  return true;
+}
+
+void Pool::work(std::uint32_t seen) {
+  inside_loop = true;
+  for (;;) {
+    seen = wait_for_change(generation_, seen, spin_);
+    if (stop_.load()) return;
+    if (seen % 2 == 0) continue;
+    ++inside_;
+    if (generation_.load() == seen) take_cells();
+    --inside_;
+    inside_.notify_one();
+  }
+}
+
+void Pool::take_cells() noexcept {
+  for (;;) {
+    const std::int64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
+    if (first >= cells_) return;
+    const std::int64_t last = std::min(first + run_, cells_);
+    for (std::int64_t i = first; i < last; ++i) {
+      try {
+        (*cell_)(i);
+      } catch (...) {
+        note_failure(i);
+        return;
+      }
+    }
+  }
+}
+
+// Runs are taken in rising order, so every cell below a failed one has been taken and will finish:
+// the lowest failure, and with it what the caller sees, does not depend on timing.
+void Pool::note_failure(std::int64_t cell) {
+  next_.store(cells_, std::memory_order_relaxed);
+  const std::lock_guard lock(failure_mutex_);
+  if (cell >= failed_cell_) return;
+  failed_cell_ = cell;
+  failure_ = std::current_exception();
+}
+
+void Pool::resize(int threads) {
+  stop_workers();
+  size_ = threads;
+  // With fewer CPUs than threads, a spinning thread takes the CPU from one with work.
+  spin_ = threads <= usable_cpus() ? kSpin : std::chrono::nanoseconds{0};
+  workers_.reserve(static_cast<std::size_t>(threads - 1));
+  // Signals are for the threads of the program, not for ours.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    for (int i = 1; i < threads; ++i) {
+      workers_.emplace_back(&Pool::work, this, generation_.load());
+    }
+  } catch (const std::system_error&) {
+    // The system gives no more threads: fewer give the same results.
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Pool::stop_workers() {
+  stop_.store(true);
+  generation_ += 2;
+  generation_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+  workers_.clear();
+  stop_.store(false);
+}
+
+void Pool::close_at_exit() {
+  if (inside_loop) return;  // a cell called exit: the loop around it can never end
+  const std::lock_guard lock(use_);
+  closed_ = true;
+  stop_workers();
+}
+
+// A fork waits for the loop that runs, then the child starts with an empty pool. From inside a cell
+// a fork may only be followed by exec.
+void Pool::before_fork() {
+  if (!inside_loop) use_.lock();
+}
+
+void Pool::after_fork(bool in_child) {
+  if (inside_loop) return;
+  if (in_child) {
+    // These threads do not exist here: they can be neither joined nor detached, only forgotten.
+    for (std::thread& worker : workers_) std::construct_at(&worker);
+    workers_.clear();
+    size_ = 1;
+    inside_.store(0);
+  }
+  use_.unlock();
+}
+
+std::atomic<int> wanted_threads{0};  // 0: not yet asked
+
+bool worth_sharing(std::int64_t cells, std::int64_t cell_cost) {
+  if (cells < 2) return false;
+  const std::int64_t cost = std::max<std::int64_t>(cell_cost, 1);
+  return cost >= kSerialCutoff || cells >= kSerialCutoff / cost;
+}
+
+}  // namespace
+
+void parallel_for(std::int64_t cells, std::int64_t cell_cost,
+                  FunctionRef<void(std::int64_t)> cell) {
+  if (!inside_loop && worth_sharing(cells, cell_cost)) {
+    const int threads = num_threads();
+    if (threads > 1 && Pool::get().try_run(cells, cell_cost, cell, threads)) return;
+  }
+  for (std::int64_t i = 0; i < cells; ++i) cell(i);
+}
+
+int num_threads() {
+  int n = wanted_threads.load(std::memory_order_relaxed);
+  if (n != 0) return n;
+  n = default_threads();
+  int unset = 0;
+  return wanted_threads.compare_exchange_strong(unset, n) ? n : unset;
+}
+
+void set_num_threads(int n) {
+  HEED_CHECK(n >= 1 && n <= kMaxThreads, "[threads] {} threads: use 1 to {}", n, kMaxThreads);
+  wanted_threads.store(n);
+}
+
+}  // namespace heed
