@@ -7,7 +7,7 @@ add_library(heed_flags INTERFACE)
 # Results must not depend on how the compiler contracts or reorders arithmetic; errno and floating
 # point traps are never looked at.
 target_compile_options(
-  heed_flags INTERFACE -Wall -Wextra -Wshadow -ffp-contract=off -fno-math-errno -fno-trapping-math)
+  heed_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off -fno-math-errno -fno-trapping-math)
 
 # Highway's lowest target on x86-64 is then SSE4 (which there includes AES and PCLMUL); AVX2 and
 # AVX-512 are added by Highway per function and chosen at run time.

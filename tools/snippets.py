@@ -117,7 +117,8 @@ def write(out):
     written = set()
     for path in documents():
         for snippet in snippets_of(path):
-            if snippet.language != "cpp":
+            # The Chinese README holds the code of the English one, as check_readmes sees to.
+            if snippet.language != "cpp" or snippet.path == "README.zh-CN.md":
                 continue
             name = re.sub(r"\W+", "_", snippet.path.removesuffix(".md"))
             target = out / f"{name}_{snippet.line}.cpp"
