@@ -2,6 +2,7 @@
 // neon) forces one.
 #pragma once
 
+#include <atomic>
 #include <string_view>
 #include <vector>
 
@@ -21,5 +22,16 @@ Isa current_isa();
 
 /// Forces a set (tests and benchmarks); throws heed::Error if this CPU cannot run it.
 void set_isa(Isa isa);
+
+namespace detail {
+extern std::atomic<bool> isa_chosen;
+void choose_isa();
+
+/// Makes sure that HEED_ISA has been read; kernels call it before they dispatch.
+inline void ensure_isa() {
+  if (!isa_chosen.load(std::memory_order_acquire)) [[unlikely]]
+    choose_isa();
+}
+}  // namespace detail
 
 }  // namespace heed
