@@ -1,0 +1,85 @@
+// The one way into Highway. A kernel's file looks like this, and is compiled once per instruction
+// set (softmax.cpp stands for its own name):
+//
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "heed/kernels/softmax.cpp"
+//   #include "heed/kernels/foreach_target.h"  // before simd.h and every *-inl.h
+//
+//   #include "heed/kernels/simd.h"
+//
+//   HWY_BEFORE_NAMESPACE();
+//   namespace heed::kernels::HWY_NAMESPACE {
+//   namespace {                               // names of two kernels must not meet
+//   void softmax_rows(...) { ... }            // SIMD code
+//   }  // namespace
+//   }  // namespace heed::kernels::HWY_NAMESPACE
+//   HWY_AFTER_NAMESPACE();
+//
+//   #if HWY_ONCE
+//   namespace heed::kernels {
+//   HWY_EXPORT(softmax_rows);
+//   void softmax(...) { HEED_DISPATCH(softmax_rows)(...); }
+//   }  // namespace heed::kernels
+//   #endif
+//
+// In place of `#pragma once` stands Highway's per-target guard: each pass must see this file again.
+#if defined(HEED_KERNELS_SIMD_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_SIMD_H_
+#undef HEED_KERNELS_SIMD_H_
+#else
+#define HEED_KERNELS_SIMD_H_
+#endif
+
+#include "heed/kernels/targets.h"
+//
+#include <hwy/highway.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "heed/base/isa.h"
+
+/// The version of an exported function for the instruction set in force (heed/base/isa.h).
+#ifndef HEED_DISPATCH
+#define HEED_DISPATCH(function) (::heed::detail::ensure_isa(), HWY_DYNAMIC_DISPATCH(function))
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The tail of an array: its last n elements, fewer than a vector holds. Highway's masked loads may
+// touch memory behind the array on targets without masked instructions, so those go through a copy.
+
+/// Loads n < Lanes(d) elements from p; the other lanes are 0.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> LoadFirst(D d, const T* HWY_RESTRICT p, std::size_t n) {
+#if HWY_TARGET <= HWY_AVX2
+  if constexpr (sizeof(T) >= 4 || HWY_TARGET <= HWY_AVX3) {
+    return hn::MaskedLoad(hn::FirstN(d, n), d, p);
+  }
+#endif
+  HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)] = {};
+  std::memcpy(lanes, p, n * sizeof(T));
+  return hn::Load(d, lanes);
+}
+
+/// Stores the first n < Lanes(d) lanes to p and touches nothing behind them.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE void StoreFirst(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) {
+#if HWY_TARGET <= HWY_AVX2
+  if constexpr (sizeof(T) >= 4 || HWY_TARGET <= HWY_AVX3) {
+    hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+    return;
+  }
+#endif
+  HWY_ALIGN T lanes[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(v, d, lanes);
+  std::memcpy(p, lanes, n * sizeof(T));
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
