@@ -1,0 +1,36 @@
+// The part of configs that knows files and formats.
+#include "heed/io/config.h"
+
+#include "heed/io/file.h"
+#include "heed/io/json.h"
+#include "heed/io/toml.h"
+
+namespace heed::io::detail {
+
+ConfigFormat format_of(const std::filesystem::path& path) {
+  const std::string extension = path.extension().string();
+  HEED_CHECK(extension == ".toml" || extension == ".json",
+             "[config] {}: a config's name must end in .toml or .json", path.string());
+  return extension == ".toml" ? ConfigFormat::toml : ConfigFormat::json;
+}
+
+Value parse_config(std::string_view text, std::string_view source, ConfigFormat format) {
+  return format == ConfigFormat::toml ? parse_toml(text, source) : parse_json(text, source);
+}
+
+Value read_config(const std::filesystem::path& path) {
+  constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+  const ConfigFormat format = format_of(path);
+  return parse_config(read_file(path, kMaxBytes), path.string(), format);
+}
+
+std::string config_text(const Fields& fields, ConfigFormat format) {
+  return format == ConfigFormat::toml ? fields.write_toml()
+                                      : write_json(fields.write(), true) + "\n";
+}
+
+void write_config(const std::filesystem::path& path, const Fields& fields) {
+  write_file(path, config_text(fields, format_of(path)));
+}
+
+}  // namespace heed::io::detail

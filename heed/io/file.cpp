@@ -1,0 +1,150 @@
+// POSIX files: mmap, and the write - fsync - rename - fsync dance of AtomicFile.
+#include "heed/io/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "heed/base/error.h"
+
+namespace heed::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_with_errno(const char* verb, const fs::path& path) {
+  const int code = errno;
+  fail("[file] cannot {} {}: {}", verb, path.string(), std::generic_category().message(code));
+}
+
+// Closes a descriptor that is only read from, whatever happens.
+class Descriptor {
+ public:
+  Descriptor(const fs::path& path, int flags) : value_(::open(path.c_str(), flags | O_CLOEXEC)) {
+    if (value_ < 0) fail_with_errno("open", path);
+  }
+  ~Descriptor() { ::close(value_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+fs::path directory_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// The name of a file is in its directory: without this the rename itself may be lost.
+void sync_directory(const fs::path& directory) {
+  const Descriptor descriptor(directory, O_RDONLY | O_DIRECTORY);
+  // EINVAL: a file system that cannot sync directories; nothing more can be done there.
+  if (::fsync(descriptor.get()) != 0 && errno != EINVAL) fail_with_errno("sync", directory);
+}
+
+// Opens a name nobody has. O_EXCL decides between threads and processes, and steps over what a
+// killed process with our number left behind. Mode 0666 lets the user's umask decide.
+std::pair<int, fs::path> open_temporary(const fs::path& directory) {
+  for (int n = 0;; ++n) {
+    fs::path path = directory / fmt::format(".heed-{}-{}.tmp", ::getpid(), n);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return {descriptor, std::move(path)};
+    if (errno != EEXIST) fail_with_errno("create a file in", directory);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const MappedFile> MappedFile::open(const fs::path& path) {
+  const Descriptor descriptor(path, O_RDONLY);
+  struct stat status {};
+  if (::fstat(descriptor.get(), &status) != 0) fail_with_errno("look at", path);
+  HEED_CHECK(S_ISREG(status.st_mode), "[file] cannot map {}: {}", path.string(),
+             S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  const std::byte* data = nullptr;
+  if (size > 0) {  // mmap refuses length 0
+    void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
+    if (address == MAP_FAILED) fail_with_errno("map", path);
+    data = static_cast<const std::byte*>(address);
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile(path, {data, size}));
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+std::string read_file(const fs::path& path, std::size_t max_bytes) {
+  const Descriptor descriptor(path, O_RDONLY);
+  constexpr std::size_t kBlock = std::size_t{64} << 10;
+  std::string text;
+  while (true) {
+    const std::size_t used = text.size();
+    text.resize(used + kBlock);
+    const ssize_t n = ::read(descriptor.get(), text.data() + used, kBlock);
+    if (n < 0 && errno != EINTR) fail_with_errno("read", path);
+    text.resize(used + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    HEED_CHECK(text.size() <= max_bytes, "[file] {} is larger than {} bytes, the most read here",
+               path.string(), max_bytes);
+    if (n == 0) return text;
+  }
+}
+
+AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
+  HEED_CHECK(target_.has_filename(), "[file] cannot write to '{}': it has no file name",
+             target_.string());
+  std::error_code ignored;
+  if (fs::is_symlink(target_, ignored)) target_ = fs::weakly_canonical(target_, ignored);
+  struct stat status {};
+  const bool exists = ::stat(target_.c_str(), &status) == 0;
+  HEED_CHECK(!exists || S_ISREG(status.st_mode), "[file] cannot write {}: {}", target_.string(),
+             S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
+  std::tie(descriptor_, temporary_) = open_temporary(directory_of(target_));
+  // A file system without permissions refuses this; the bytes matter more.
+  if (exists) static_cast<void>(::fchmod(descriptor_, status.st_mode & 07777));
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  HEED_ASSERT(descriptor_ >= 0);
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_with_errno("write", target_);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+void AtomicFile::close() {
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail_with_errno("write", target_);
+}
+
+void AtomicFile::commit() {
+  HEED_ASSERT(descriptor_ >= 0);
+  if (::fsync(descriptor_) != 0) fail_with_errno("sync", target_);
+  close();
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("replace", target_);
+  temporary_.clear();
+  sync_directory(directory_of(target_));
+}
+
+void write_file(const fs::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace heed::io
