@@ -10,7 +10,7 @@ list(FILTER heed_test_sources EXCLUDE REGEX "/tests/allocation/")
 
 function(heed_add_test_program name)
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE heed heed_flags GTest::gmock GTest::gtest GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE heed heed_flags GTest::gmock GTest::gtest)
   target_compile_definitions(
     ${name} PRIVATE HEED_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden"
                     HEED_TEST_ROOT="${PROJECT_SOURCE_DIR}/tests"
@@ -52,6 +52,7 @@ endif()
 # The sanitizers bring an operator new of their own.
 if(heed_allocation_sources AND NOT HEED_SANITIZE)
   heed_add_test_program(heed_allocation_tests ${heed_allocation_sources})
+  target_link_libraries(heed_allocation_tests PRIVATE GTest::gtest_main)
   add_test(NAME heed_allocation_tests COMMAND heed_allocation_tests)
 endif()
 
