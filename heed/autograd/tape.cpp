@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-thread_local bool enabled = true;
+thread_local GradMode grad_mode = GradMode::on;
 
 // Gradients collected in a slot. Buffers are handed over, not copied, and added to in place only
 // when nobody else can see them.
@@ -64,9 +64,9 @@ thread_local std::vector<Ref<Node>> Frontier::spare_;
 
 }  // namespace
 
-bool grad_enabled() { return enabled; }
-NoGrad::NoGrad() : before_(std::exchange(enabled, false)) {}
-NoGrad::~NoGrad() { enabled = before_; }
+bool grad_enabled() { return grad_mode == GradMode::on; }
+GradScope::GradScope(GradMode mode) : before_(std::exchange(grad_mode, mode)) {}
+GradScope::~GradScope() { grad_mode = before_; }
 
 const Tensor& Backward::dy(int output) {
   Slot& slot = node_.slots()[static_cast<std::size_t>(output)];

@@ -21,19 +21,27 @@
 
 namespace heed {
 
+enum class GradMode { off, on };
+
 /// True unless a NoGrad scope is open on this thread.
 bool grad_enabled();
 
-/// While it lives, ops on this thread record nothing.
-class NoGrad {
+/// Recording on or off while it lives, on this thread.
+class GradScope {
  public:
-  NoGrad();
-  ~NoGrad();
-  NoGrad(const NoGrad&) = delete;
-  NoGrad& operator=(const NoGrad&) = delete;
+  explicit GradScope(GradMode mode);
+  ~GradScope();
+  GradScope(const GradScope&) = delete;
+  GradScope& operator=(const GradScope&) = delete;
 
  private:
-  bool before_;
+  GradMode before_;
+};
+
+/// While it lives, ops on this thread record nothing.
+class NoGrad : public GradScope {
+ public:
+  NoGrad() : GradScope(GradMode::off) {}
 };
 
 /// What a closure sees of its node: the gradients that arrived and the inputs they go to.

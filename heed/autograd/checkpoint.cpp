@@ -1,0 +1,67 @@
+#include "heed/autograd/checkpoint.h"
+
+#include <vector>
+
+#include "heed/autograd/tape.h"
+#include "heed/base/random.h"
+
+namespace heed {
+namespace {
+
+// Leaves of a tape of their own, so that the second run's graph ends at the inputs.
+std::vector<Tensor> fresh_leaves(const std::vector<Tensor>& inputs, const Backward& outer) {
+  std::vector<Tensor> leaves;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Tensor leaf = inputs[i].detach();
+    if (outer.needs(static_cast<int>(i))) leaf.requires_grad();
+    leaves.push_back(leaf);
+  }
+  return leaves;
+}
+
+// The generator as it was at the first run, for the life of the scope.
+class Replay {
+ public:
+  explicit Replay(Generator::State state) : now_(default_generator().state()) {
+    default_generator().restore(state);
+  }
+  ~Replay() { default_generator().restore(now_); }
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+ private:
+  Generator::State now_;
+};
+
+}  // namespace
+
+Tensor checkpoint(CheckpointBody body, std::span<const Tensor> inputs) {
+  // With no tracked input the graph of the body itself is what reaches its parameters.
+  if (!grad_enabled() || !detail::wants_tape(inputs)) return body(inputs);
+  const Generator::State random = default_generator().state();
+  Tensor y = [&] {
+    const NoGrad off;
+    return body(inputs).detach();
+  }();
+  std::vector<Tensor> saved;
+  for (const Tensor& x : inputs) saved.push_back(x.detach());
+  return record("checkpoint", inputs, y,
+                [body = std::move(body), saved = std::move(saved), random](Backward& b) {
+                  std::vector<Tensor> leaves = fresh_leaves(saved, b);
+                  {
+                    const Replay replay(random);
+                    const Tensor again = [&] {
+                      const GradScope on(GradMode::on);
+                      return body(leaves);
+                    }();
+                    backward(again, b.dy());
+                  }
+                  for (std::size_t i = 0; i < leaves.size(); ++i) {
+                    if (leaves[i].tracks_grad() && leaves[i].grad().defined()) {
+                      b.add(static_cast<int>(i), leaves[i].grad());
+                    }
+                  }
+                });
+}
+
+}  // namespace heed

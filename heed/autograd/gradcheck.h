@@ -1,0 +1,29 @@
+// Compares a gradient from the tape with central differences, in double.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+struct GradCheckOptions {
+  double step = 1e-5;       // of the central difference
+  double tolerance = 1e-6;  // relative to max(1, |gradient|)
+};
+
+/// How the worst element compares; `message` says which one it was.
+struct GradCheckResult {
+  bool ok = true;
+  double worst = 0.0;
+  std::string message;
+};
+
+/// Checks d(sum of w * f(inputs)) / d(inputs) for fixed pseudo-random weights w. Inputs must be
+/// f64; those that require a gradient are checked, element by element.
+GradCheckResult gradcheck(const std::function<Tensor(std::span<const Tensor>)>& f,
+                          std::span<const Tensor> inputs, GradCheckOptions options = {});
+
+}  // namespace heed
