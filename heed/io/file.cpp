@@ -104,6 +104,8 @@ AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
              target_.string());
   std::error_code ignored;
   if (fs::is_symlink(target_, ignored)) target_ = fs::weakly_canonical(target_, ignored);
+  HEED_CHECK(!fs::is_symlink(target_, ignored), "[file] cannot write {}: it is a link to nothing",
+             target_.string());
   struct stat status {};
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   HEED_CHECK(!exists || S_ISREG(status.st_mode), "[file] cannot write {}: {}", target_.string(),

@@ -14,7 +14,7 @@ namespace heed::io {
 namespace {
 
 // A bound on memory: a short text can ask for a tree of many times its size.
-constexpr std::size_t kMaxValues = 4'000'000;
+constexpr std::size_t kMaxValues = 2'000'000;
 
 // Tells how far the parser has read, which nlohmann's events do not.
 class CountingIterator {

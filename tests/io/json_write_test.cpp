@@ -1,0 +1,70 @@
+// Writing JSON: the exact text, and that it reads back as it was.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "heed/io/json.h"
+#include "tests/support/error_message.h"
+
+namespace heed::io {
+namespace {
+
+using testing::HasSubstr;
+
+Value sample() {
+  return {Value::Table{
+      {"i", {std::int64_t{-7}}},
+      {"list", {Value::List{{true}, {0.5}, {}}}},
+      {"empty", {Value::List{}}},
+      {"o", {Value::Table{{"k", {std::string("a\"b")}}}}},
+  }};
+}
+
+TEST(JsonWrite, OneLine) {
+  EXPECT_EQ(write_json(sample(), false),
+            R"({"i":-7,"list":[true,0.5,null],"empty":[],"o":{"k":"a\"b"}})");
+}
+
+TEST(JsonWrite, Indented) {
+  EXPECT_EQ(write_json(sample(), true), R"({
+  "i": -7,
+  "list": [
+    true,
+    0.5,
+    null
+  ],
+  "empty": [],
+  "o": {
+    "k": "a\"b"
+  }
+})");
+}
+
+TEST(JsonWrite, NumbersReadBackExactly) {
+  for (const double number :
+       {0.0, -0.0, 1.0, 0.1, 1e22, 1e-7, 5e-324, std::numeric_limits<double>::max(), 0x1p63}) {
+    const Value back = parse_json(number_text(number), "");
+    ASSERT_TRUE(back.floating()) << number_text(number);
+    EXPECT_EQ(*back.floating(), number);
+  }
+  EXPECT_EQ(number_text(3), "3.0");
+}
+
+TEST(JsonWrite, RefusesWhatIsNotFinite) {
+  EXPECT_THAT(error_message([] { number_text(std::numeric_limits<double>::infinity()); }),
+              HasSubstr("not finite"));
+  EXPECT_THAT(error_message([] { number_text(std::numeric_limits<double>::quiet_NaN()); }),
+              HasSubstr("not finite"));
+}
+
+TEST(JsonWrite, StringsReadBackExactly) {
+  std::string all = "层 \u007f\"\\";
+  for (char c = 0; c < 32; ++c) all += c;
+  EXPECT_EQ(*parse_json(quote_json(all), "").string(), all);
+  EXPECT_EQ(quote_json("\x7f"), "\"\\u007f\"");
+  EXPECT_THAT(error_message([] { quote_json("\xff"); }), HasSubstr("not valid UTF-8"));
+}
+
+}  // namespace
+}  // namespace heed::io
