@@ -12,6 +12,7 @@ std::string to_string(const Dims& dims) {
 }
 
 int resolve_axis(const char* op, int axis, int rank) {
+  HEED_CHECK(rank > 0, "[{}] axis {} of a scalar: a tensor of 0 dimensions has no axes", op, axis);
   const int resolved = axis < 0 ? axis + rank : axis;
   HEED_CHECK(resolved >= 0 && resolved < rank,
              "[{}] axis {} is outside a tensor of {} dimensions: use {} to {}", op, axis, rank,
