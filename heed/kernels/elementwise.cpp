@@ -10,10 +10,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
-// Strides of the innermost axis, in the order of the nest's operands.
-struct Steps {
-  std::int64_t a, b, y;
-};
+using detail::Steps;
 
 template <typename Op>
 void unary_run(const float* x, float* y, Steps s, std::int64_t n) {

@@ -49,6 +49,13 @@ enum class Binary : std::uint8_t {
 #undef HEED_X
 };
 
+namespace detail {
+/// Strides of the innermost axis, in the order of a nest's operands.
+struct Steps {
+  std::int64_t a, b, y;
+};
+}  // namespace detail
+
 /// True when the derivative of op is computed from its output rather than its input.
 bool slope_from_output(Unary op);
 

@@ -102,28 +102,29 @@ void visit_runs(const Nest<N>& nest, std::int64_t first, std::int64_t last, cons
 
 }  // namespace detail
 
-/// Calls f(Run) for all runs of the nest, on all threads; the split depends on the nest alone.
+/// Calls f(Run) for all runs of the nest, on all threads, about `cell_elements` a cell; the
+/// split depends on these two alone.
 template <int N, typename F>
-void for_each_run(const Nest<N>& nest, std::int64_t cost_per_element, const F& f) {
+void for_each_run(const Nest<N>& nest, std::int64_t cost_per_element, const F& f,
+                  std::int64_t cell_elements = detail::kCellElements) {
   const std::int64_t count = nest.count();
   if (count == 0) return;
   const auto inner_axis = static_cast<std::size_t>(nest.rank - 1);
   const std::int64_t inner = nest.sizes[inner_axis];
   const std::int64_t runs = count / inner;
-  constexpr std::int64_t kCell = detail::kCellElements;
-  if (inner >= 2 * kCell) {  // long runs: several cells per run
-    const std::int64_t pieces = (inner + kCell - 1) / kCell;
-    parallel_for(runs * pieces, kCell * cost_per_element, [&](std::int64_t cell) {
-      const std::int64_t begin = cell % pieces * kCell;
+  if (inner >= 2 * cell_elements) {  // long runs: several cells per run
+    const std::int64_t pieces = (inner + cell_elements - 1) / cell_elements;
+    parallel_for(runs * pieces, cell_elements * cost_per_element, [&](std::int64_t cell) {
+      const std::int64_t begin = cell % pieces * cell_elements;
       detail::visit_runs(nest, cell / pieces, cell / pieces + 1, [&](Run<N> run) {
         for (std::size_t k = 0; k < N; ++k) run.at[k] += begin * nest.strides[k][inner_axis];
-        run.length = std::min(kCell, inner - begin);
+        run.length = std::min(cell_elements, inner - begin);
         f(run);
       });
     });
     return;
   }
-  const std::int64_t runs_per_cell = std::max<std::int64_t>(1, kCell / inner);
+  const std::int64_t runs_per_cell = std::max<std::int64_t>(1, cell_elements / inner);
   const std::int64_t cells = (runs + runs_per_cell - 1) / runs_per_cell;
   parallel_for(cells, runs_per_cell * inner * cost_per_element, [&](std::int64_t cell) {
     const std::int64_t first = cell * runs_per_cell;

@@ -1,0 +1,34 @@
+// One layer, one direction of a recurrent network over whole sequences, fused and differentiable.
+// Gate order, bias placement and names of the weights are PyTorch's.
+#pragma once
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+struct RnnWeights {
+  Tensor w_ih;       // [gates * H, I]
+  Tensor w_hh;       // [gates * H, H]
+  Tensor b_ih = {};  // [gates * H], or undefined
+  Tensor b_hh = {};  // [gates * H], or undefined
+};
+
+struct RnnOptions {
+  Tensor initial_state = {};  // [B, H]; undefined: 0
+  Tensor initial_cell = {};   // [B, H], LSTM only; undefined: 0
+  Tensor lengths = {};        // i64 [B]; undefined: every sequence has T steps
+  bool reverse = false;       // from the last step of each sequence to its first
+};
+
+struct RnnResult {
+  Tensor output;  // [B, T, H]; 0 behind a sequence's end
+  Tensor state;   // [B, H]: after the last step walked
+  Tensor cell;    // [B, H], LSTM only
+};
+
+/// Gated recurrent unit: gates r, z, n.
+RnnResult gru(const Tensor& x, const RnnWeights& weights, const RnnOptions& options = {});
+/// Long short-term memory: gates i, f, g, o.
+RnnResult lstm(const Tensor& x, const RnnWeights& weights, const RnnOptions& options = {});
+
+}  // namespace heed
