@@ -1,0 +1,79 @@
+// How the benchmarks time: ours and the peer in turn (A B A B …), the best of each, because on a
+// shared machine only the least disturbed run says something about the code.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "heed/base/threads.h"
+
+namespace heed::bench {
+
+inline double now() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+/// Seconds of one call.
+template <typename F>
+double seconds(F&& f) {
+  const double start = now();
+  f();
+  return now() - start;
+}
+
+/// How often f must run so that one measurement lasts long enough for the clock.
+template <typename F>
+int calls_for(F&& f, double at_least = 0.01) {
+  f();  // first touch, first allocation
+  const double once = seconds(f);
+  return std::clamp(static_cast<int>(at_least / std::max(once, 1e-9)), 1, 100000);
+}
+
+/// Seconds per call over `calls` calls.
+template <typename F>
+double per_call(F&& f, int calls) {
+  return seconds([&] {
+           for (int i = 0; i < calls; ++i) f();
+         }) /
+         calls;
+}
+
+/// The best times of two pieces of work measured in turn.
+template <typename A, typename B>
+std::pair<double, double> interleave(A&& a, B&& b, int rounds = 15) {
+  const int calls_a = calls_for(a);
+  const int calls_b = calls_for(b);
+  double best_a = std::numeric_limits<double>::infinity();
+  double best_b = best_a;
+  for (int i = 0; i < rounds; ++i) {
+    best_a = std::min(best_a, per_call(a, calls_a));
+    best_b = std::min(best_b, per_call(b, calls_b));
+  }
+  return {best_a, best_b};
+}
+
+template <typename F>
+double best_of(F&& f, int rounds = 15) {
+  const int calls = calls_for(f);
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < rounds; ++i) best = std::min(best, per_call(f, calls));
+  return best;
+}
+
+/// A number of threads for the life of a scope.
+class Threads {
+ public:
+  explicit Threads(int n) : before_(num_threads()) { set_num_threads(n); }
+  ~Threads() { set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace heed::bench

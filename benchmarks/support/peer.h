@@ -1,0 +1,30 @@
+// PyTorch in a process of its own, asked line by line (benchmarks/peer/core_peer.py).
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+namespace heed::bench {
+
+class Peer {
+ public:
+  /// Starts the interpreter named by HEED_PEER_PYTHON; empty when it is not set.
+  static std::optional<Peer> start(const std::string& script);
+  Peer(Peer&& other) noexcept;
+  Peer& operator=(Peer&&) = delete;
+  ~Peer();
+
+  /// Sends a request and returns the answer without its "ok "; throws heed::Error on "error …".
+  std::string ask(const std::string& request);
+  /// The best time of a case in seconds, the faster of eager and compiled.
+  double best_seconds(const std::string& name, int threads, int repeats);
+
+ private:
+  Peer() = default;
+  int pid_ = -1;
+  std::FILE* to_ = nullptr;
+  std::FILE* from_ = nullptr;
+};
+
+}  // namespace heed::bench
