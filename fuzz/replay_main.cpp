@@ -25,7 +25,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// What a crash handler can still read: the iteration that runs.
+// What a crash handler can still read: the iteration that runs; below zero, seed -1 - i.
 volatile std::sig_atomic_t g_iteration = -1;
 
 /// Draws that depend on the iteration alone (splitmix64).
@@ -126,8 +126,10 @@ std::vector<Bytes> read_seeds(const std::filesystem::path& folder) {
 }
 
 void report() {
-  std::fprintf(stderr, "failed at iteration %ld (negative: seed number, counted from -1 down)\n",
-               static_cast<long>(g_iteration));
+  const long i = g_iteration;
+  std::fprintf(stderr,
+               i < 0 ? "failed at seed %ld of the sorted folder\n" : "failed at iteration %ld\n",
+               i < 0 ? -1 - i : i);
 }
 
 // The address sanitizer has signal handlers of its own, whose reports must not be lost.
