@@ -1,0 +1,91 @@
+// SIMD loops over one contiguous row. A loop's body is written once, as a lambda over `part`: a
+// whole vector (Whole) or the tail of the row (Tail), which know how to load and store themselves.
+#if defined(HEED_KERNELS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ROWS_INL_H_
+#undef HEED_KERNELS_ROWS_INL_H_
+#else
+#define HEED_KERNELS_ROWS_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "heed/kernels/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using F32 = hn::ScalableTag<float>;
+using VF = hn::Vec<F32>;
+
+/// A vector inside the row.
+struct Whole {
+  HWY_INLINE VF load(const float* p) const { return hn::LoadU(F32(), p); }
+  HWY_INLINE void store(VF v, float* p) const { hn::StoreU(v, F32(), p); }
+  HWY_INLINE VF keep(VF now, VF /*before*/) const { return now; }
+};
+
+/// The last n elements of the row, fewer than a vector; lanes behind them load as 0.
+struct Tail {
+  std::size_t n;
+  HWY_INLINE VF load(const float* p) const { return LoadFirst(F32(), p, n); }
+  HWY_INLINE void store(VF v, float* p) const { StoreFirst(v, F32(), p, n); }
+  /// `now` in the row and `before` behind it: for folds in which a 0 from behind the row counts.
+  HWY_INLINE VF keep(VF now, VF before) const {
+    return hn::IfThenElse(hn::FirstN(F32(), n), now, before);
+  }
+};
+
+/// Calls body(part, i) for the vectors of a row of n elements.
+template <typename Body>
+HWY_INLINE void map_row(std::int64_t n, const Body& body) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(F32()));
+  std::int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    body(Whole{}, i);
+    body(Whole{}, i + lanes);
+  }
+  for (; i + lanes <= n; i += lanes) body(Whole{}, i);
+  if (i < n) body(Tail{static_cast<std::size_t>(n - i)}, i);
+}
+
+/// total = body(part, i, total) over the vectors of a row, in four interleaved totals that begin
+/// with `start` and are joined at the end: short dependency chains, and short sums.
+template <typename Total, typename Body, typename Join>
+HWY_INLINE Total fold_row(std::int64_t n, Total start, const Body& body, const Join& join) {
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(F32()));
+  Total a = start, b = start, c = start, d = start;
+  std::int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a = body(Whole{}, i, a);
+    b = body(Whole{}, i + lanes, b);
+    c = body(Whole{}, i + 2 * lanes, c);
+    d = body(Whole{}, i + 3 * lanes, d);
+  }
+  for (; i + lanes <= n; i += lanes) a = body(Whole{}, i, a);
+  if (i < n) b = body(Tail{static_cast<std::size_t>(n - i)}, i, b);
+  return join(join(a, b), join(c, d));
+}
+
+/// The fold whose totals are sums of floats.
+template <typename Body>
+HWY_INLINE float sum_row(std::int64_t n, const Body& body) {
+  const VF total =
+      fold_row(n, hn::Zero(F32()), body, [](VF a, VF b) HWY_ATTR { return hn::Add(a, b); });
+  return hn::GetLane(hn::SumOfLanes(F32(), total));
+}
+
+/// The largest of a non-empty row or `start`. A NaN may or may not come through.
+HWY_INLINE float max_row(const float* x, std::int64_t n, float start) {
+  const VF best = fold_row(
+      n, hn::Set(F32(), start),
+      [x](auto part, std::int64_t i, VF top)
+          HWY_ATTR { return part.keep(hn::Max(top, part.load(x + i)), top); },
+      [](VF a, VF b) HWY_ATTR { return hn::Max(a, b); });
+  return hn::GetLane(hn::MaxOfLanes(F32(), best));
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
