@@ -1,0 +1,35 @@
+#include "heed/nn/linear.h"
+
+#include <cmath>
+
+#include "heed/nn/init.h"
+#include "heed/ops/matmul.h"
+#include "heed/tensor/create.h"
+
+namespace heed {
+
+Linear::Linear(const LinearConfig& config, Generator& generator)
+    : activation_(function_of(config.activation)) {
+  HEED_CHECK(config.in > 0 && config.out > 0,
+             "[linear] in {}, out {}: both sizes must be given and positive", config.in,
+             config.out);
+  weight = empty({config.out, config.in});  // [out, in]
+  init::kaiming_uniform(weight, generator);
+  weight.requires_grad();
+  if (!config.bias) return;
+  bias = empty({config.out});  // [out]
+  const double range = 1.0 / std::sqrt(static_cast<double>(config.in));
+  init::uniform(bias, -range, range, generator);
+  bias.requires_grad();
+}
+
+void Linear::visit(ParameterVisitor& visitor) {
+  visitor("weight", weight);
+  visitor("bias", bias);
+}
+
+Tensor Linear::operator()(const Tensor& x) const {
+  return linear(x, weight, {.bias = bias, .activation = activation_});  // […, out]
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+// The linear layer: activation(x W^T + b), in one pass over the result.
+#pragma once
+
+#include "heed/base/random.h"
+#include "heed/nn/activation.h"
+#include "heed/nn/module.h"
+
+namespace heed {
+
+struct LinearConfig {
+  std::int64_t in = 0;
+  std::int64_t out = 0;
+  bool bias = true;
+  Activation activation = Activation::none;
+};
+
+/// Parameters "weight" [out, in] and "bias" [out], as in PyTorch, and with its first values.
+class Linear : public Module {
+ public:
+  explicit Linear(const LinearConfig& config, Generator& generator = default_generator());
+
+  void visit(ParameterVisitor& visitor) override;
+  /// x […, in] -> […, out].
+  Tensor operator()(const Tensor& x) const;
+
+  Tensor weight;  // [out, in]
+  Tensor bias;    // [out], or undefined
+
+ private:
+  std::optional<kernels::Unary> activation_;
+};
+
+}  // namespace heed

@@ -1,0 +1,126 @@
+#include "heed/nn/module.h"
+
+#include <map>
+#include <utility>
+
+#include "heed/tensor/copy.h"
+
+namespace heed {
+namespace {
+
+// Tensors with the same key are one parameter.
+using Key = std::pair<const std::byte*, std::int64_t>;
+Key key_of(const Tensor& x) { return {x.storage()->data(), x.offset()}; }
+
+void each_parameter(Module& module, ParameterVisitor::OnParameter f) {
+  const auto ignore = [](Module&) {};
+  ParameterVisitor(f, ignore).root(module);
+}
+
+}  // namespace
+
+std::string ParameterVisitor::full_name(std::string_view name) const {
+  return prefix_.empty() ? std::string(name) : fmt::format("{}.{}", prefix_, name);
+}
+
+void ParameterVisitor::operator()(std::string_view name, Tensor& parameter) {
+  if (parameter.defined()) on_parameter_(full_name(name), parameter);
+}
+
+void ParameterVisitor::operator()(std::string_view name, Module& child) {
+  std::string before = std::exchange(prefix_, full_name(name));
+  root(child);
+  prefix_ = std::move(before);
+}
+
+void ParameterVisitor::root(Module& module) {
+  on_module_(module);
+  module.visit(*this);
+}
+
+std::vector<NamedTensor> Module::every_name() const {
+  std::vector<NamedTensor> all;
+  // visit() hands out references for those who change parameters; here only handles are copied.
+  each_parameter(const_cast<Module&>(*this), [&](const std::string& name, Tensor& parameter) {
+    all.push_back({name, parameter});
+  });
+  return all;
+}
+
+std::vector<NamedTensor> Module::named_parameters() const {
+  std::vector<NamedTensor> once;
+  std::map<Key, std::size_t> seen;
+  for (NamedTensor& named : every_name()) {
+    const auto [entry, fresh] = seen.try_emplace(key_of(named.tensor), once.size());
+    if (fresh) {
+      once.push_back(std::move(named));
+      continue;
+    }
+    const NamedTensor& first = once[entry->second];
+    HEED_CHECK(named.tensor.node() == first.tensor.node(),
+               "[module] '{}' and '{}' share their values but not their gradients: tie parameters "
+               "by assigning one Tensor to the other after requires_grad()",
+               first.name, named.name);
+  }
+  return once;
+}
+
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> tensors;
+  for (NamedTensor& named : named_parameters()) tensors.push_back(std::move(named.tensor));
+  return tensors;
+}
+
+std::int64_t Module::parameter_count() const {
+  std::int64_t count = 0;
+  for (const NamedTensor& named : named_parameters()) count += named.tensor.numel();
+  return count;
+}
+
+void Module::train(bool on) {
+  const auto ignore = [](const std::string&, Tensor&) {};
+  const auto set = [on](Module& module) { module.training_ = on; };
+  ParameterVisitor(ignore, set).root(*this);
+}
+
+void Module::zero_grad() {
+  each_parameter(*this, [](const std::string&, Tensor& parameter) {
+    if (parameter.tracks_grad()) parameter.set_grad({});
+  });
+}
+
+// One new tensor for each old one, so that tied parameters stay tied.
+void Module::replace(FunctionRef<Tensor(const Tensor&)> make) {
+  std::map<Key, Tensor> made;
+  each_parameter(*this, [&](const std::string&, Tensor& parameter) {
+    const auto [entry, fresh] = made.try_emplace(key_of(parameter));
+    if (fresh) entry->second = make(parameter);
+    parameter = entry->second;
+  });
+}
+
+void Module::requires_grad(bool on) {
+  replace([on](const Tensor& old) {
+    Tensor parameter = old;
+    return parameter.requires_grad(on);
+  });
+}
+
+void Module::to(DType dtype) {
+  HEED_CHECK(is_floating(dtype), "[module] parameters cannot be {}: use f32, f64 or bf16",
+             name_of(dtype));
+  replace([dtype](const Tensor& old) {
+    if (!is_floating(old.dtype()) || old.dtype() == dtype) return old;
+    Tensor parameter = cast_data(old, dtype);
+    return parameter.requires_grad(old.tracks_grad() && dtype != DType::bf16);
+  });
+}
+
+void Module::clone_parameters() {
+  replace([](const Tensor& old) {
+    Tensor parameter = clone_data(old);
+    return parameter.requires_grad(old.tracks_grad());
+  });
+}
+
+}  // namespace heed
