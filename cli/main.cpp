@@ -1,0 +1,44 @@
+// The program heed: finds the verb, runs it, and turns errors into exit codes (0 fine, 1 failed, 2
+// wrong usage).
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "cli/verbs.h"
+#include "heed/base/error.h"
+#include "heed/base/version.h"
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+int run(int argc, char** argv) {
+  CLI::App app("heed: attention on CPUs", "heed");
+  app.set_version_flag("--version", std::string(heed::version()));
+  app.require_subcommand(1);
+  heed::cli::add_demo(app);
+  heed::cli::add_inspect(app);
+  heed::cli::add_info(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : kWrongUsage;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const heed::Error& e) {
+    fmt::print(stderr, "heed: {}\n", e.what());
+  } catch (const std::exception& e) {
+    fmt::print(stderr,
+               "heed: {}\nThis is a bug in heed; please report it with the command you ran.\n",
+               e.what());
+  }
+  return kFailed;
+}
