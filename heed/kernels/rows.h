@@ -22,10 +22,9 @@ inline std::int64_t rows_per_cell(Rows rows) {
   return std::max<std::int64_t>(1, kCellElements / std::max<std::int64_t>(1, rows.width));
 }
 
-/// Calls f(first, count) for ranges of rows that together are all of them, on all threads.
+/// Calls f(first, count) for ranges of `step` rows that together are all of them, on all threads.
 template <typename F>
-void for_each_rows(Rows rows, std::int64_t cost_per_element, const F& f) {
-  const std::int64_t step = rows_per_cell(rows);
+void for_each_rows(Rows rows, std::int64_t step, std::int64_t cost_per_element, const F& f) {
   const std::int64_t cells = (rows.count + step - 1) / step;
   parallel_for(cells, step * rows.width * cost_per_element, [&](std::int64_t cell) {
     f(cell * step, std::min(step, rows.count - cell * step));

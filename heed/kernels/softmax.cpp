@@ -85,7 +85,7 @@ constexpr std::int64_t kDear = 8;
 // Calls row(width, pointers to that row...) for each row.
 template <typename Row, typename... T>
 void for_each_row(Rows rows, std::int64_t cost, const Row& row, T*... data) {
-  for_each_rows(rows, cost, [&](std::int64_t first, std::int64_t count) {
+  for_each_rows(rows, rows_per_cell(rows), cost, [&](std::int64_t first, std::int64_t count) {
     for (std::int64_t r = first; r < first + count; ++r) {
       row(rows.width, data + r * rows.width...);
     }
