@@ -1,0 +1,25 @@
+// The loss of classifiers and language models: cross entropy with the softmax fused in, so that no
+// probabilities are kept for the gradient, only the logits and one number per row.
+#pragma once
+
+#include <cstdint>
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+/// What becomes of the losses of all rows.
+enum class Reduction : std::uint8_t { none, mean, sum };
+
+struct CrossEntropyOptions {
+  double label_smoothing = 0.0;      // this much of each target is spread evenly over all classes
+  std::int64_t ignore_index = -100;  // rows with this target do not count
+  Reduction reduction = Reduction::mean;
+};
+
+/// -log softmax(logits)[target] for logits [..., V] and classes targets [...] (i64 or i32).
+/// The mean is over the rows that count. When none does, loss and gradient are 0 (PyTorch: NaN), so
+/// that a batch of padding alone does not destroy a training run.
+Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options = {});
+
+}  // namespace heed
