@@ -12,12 +12,13 @@ add_library(heed::heed ALIAS heed)
 target_compile_features(heed PUBLIC cxx_std_20)
 target_include_directories(heed PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_compile_definitions(heed PRIVATE HEED_VERSION="${PROJECT_VERSION}")
 target_link_libraries(
   heed
   PUBLIC fmt::fmt Threads::Threads
   PRIVATE $<BUILD_INTERFACE:heed_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> hwy::hwy
           DNNL::dnnl tomlplusplus::tomlplusplus)
+set_source_files_properties(heed/base/version.cpp PROPERTIES COMPILE_DEFINITIONS
+                                                             HEED_VERSION="${PROJECT_VERSION}")
 set_target_properties(heed PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 
 # oneDNN built on OpenMP asks omp_get_max_threads() of the calling thread; the one file that calls
