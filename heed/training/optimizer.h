@@ -1,0 +1,136 @@
+// Optimisers: SGD, Adam and AdamW over a list of named parameters. A step is one pass over all of
+// them (kernels/optimizer.h); it allocates nothing, leaves the gradients as they are, and passes
+// over parameters that have none. Rate and gradient scale are arguments of the step: schedules and
+// clipping are functions, not parts of an optimiser.
+//
+//   AdamW optimizer(model.named_parameters(), {.weight_decay = 0.01});
+//   loss.backward();
+//   const auto gradient = clip(optimizer.parameters(), 1.0);
+//   optimizer.step({.rate = rate(schedule, update), .gradient_scale = gradient.scale});
+//   optimizer.zero_grad();
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/io/fields.h"
+#include "heed/nn/module.h"
+
+namespace heed {
+
+/// What changes from step to step.
+struct StepOptions {
+  double rate;
+  double gradient_scale = 1.0;  // gradients count as if multiplied by this
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+
+  /// Updates every parameter that has a gradient.
+  virtual void step(const StepOptions& options) = 0;
+  /// Forgets the gradients.
+  void zero_grad();
+  /// The parameters that learn: those that required a gradient when the optimiser was made.
+  std::span<const Tensor> parameters() const { return parameters_; }
+
+  /// Writes the state (steps taken and moments), atomically; with it training goes on exactly.
+  void save(const std::filesystem::path& path) const;
+  /// Reads what save() of an optimiser of the same kind, over parameters of the same names and
+  /// shapes, has written; all or nothing.
+  void load(const std::filesystem::path& path);
+
+ protected:
+  /// `kind` and `moments` name the optimiser and the tensors it keeps for each parameter.
+  Optimizer(std::string_view kind, std::span<const std::string_view> moments,
+            const std::vector<NamedTensor>& parameters);
+
+  static constexpr std::size_t kMaxMoments = 2;
+  struct State {
+    std::string name;
+    Tensor steps;  // i64: how often this parameter was updated
+    std::array<Tensor, kMaxMoments> moments;
+
+    std::int64_t step() const { return *steps.data<std::int64_t>(); }
+  };
+
+  /// All parameters have one dtype.
+  DType dtype() const;
+  std::int64_t size() const { return static_cast<std::int64_t>(parameters_.size()); }
+  /// Calls f for each parameter that has a gradient, having counted the step.
+  void each_active(FunctionRef<void(Tensor& parameter, const Tensor& gradient, State& state)> f);
+
+ private:
+  std::vector<NamedTensor> state_tensors() const;
+
+  std::string kind_;
+  std::vector<std::string_view> moment_names_;
+  std::vector<Tensor> parameters_;
+  std::vector<State> states_;
+};
+
+struct SgdConfig {
+  double momentum = 0.0;
+  bool nesterov = false;
+  double weight_decay = 0.0;
+  bool decay_matrices_only = false;
+
+  void fields(io::Fields& field);
+  void validate() const;
+};
+
+/// Gradient descent with momentum as in PyTorch: the rate is outside the momentum, decay is added
+/// to the gradient.
+class Sgd : public Optimizer {
+ public:
+  explicit Sgd(const std::vector<NamedTensor>& parameters, const SgdConfig& config = {});
+  void step(const StepOptions& options) override;
+
+ private:
+  SgdConfig config_;
+};
+
+struct AdamConfig {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.0;
+  bool decay_matrices_only = false;
+
+  void fields(io::Fields& field);
+  void validate() const;
+};
+
+/// Adam (Kingma and Ba 2015); decay is added to the gradient.
+class Adam : public Optimizer {
+ public:
+  explicit Adam(const std::vector<NamedTensor>& parameters, const AdamConfig& config = {})
+      : Adam("adam", Decay::added, parameters, config) {}
+  void step(const StepOptions& options) override;
+
+ protected:
+  enum class Decay { added, decoupled };
+  Adam(std::string_view kind, Decay decay, const std::vector<NamedTensor>& parameters,
+       const AdamConfig& config);
+
+ private:
+  Decay decay_;
+  AdamConfig config_;
+};
+
+/// AdamW (Loshchilov and Hutter 2019): parameters shrink by rate * decay beside Adam's step.
+class AdamW : public Adam {
+ public:
+  explicit AdamW(const std::vector<NamedTensor>& parameters, const AdamConfig& config = {})
+      : Adam("adamw", Decay::decoupled, parameters, config) {}
+};
+
+}  // namespace heed
