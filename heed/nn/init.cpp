@@ -57,4 +57,9 @@ void kaiming_uniform(Tensor& weight, Generator& generator, double gain) {
   uniform(weight, -range, range, generator);
 }
 
+void bias_uniform(Tensor& bias, const Tensor& weight, Generator& generator) {
+  const double range = 1.0 / std::sqrt(static_cast<double>(fans_of(weight).in));
+  uniform(bias, -range, range, generator);
+}
+
 }  // namespace heed::init

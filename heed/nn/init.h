@@ -32,4 +32,8 @@ void xavier_normal(Tensor& weight, Generator& generator, double gain = 1.0);
 /// layers and convolutions and gives the range 1/sqrt(fan_in); for ReLU it is sqrt(2).
 void kaiming_uniform(Tensor& weight, Generator& generator, double gain = 0.5773502691896258);
 
+/// PyTorch's for the bias of a linear layer or convolution: uniform in the range 1/sqrt(fan_in) of
+/// its weight.
+void bias_uniform(Tensor& bias, const Tensor& weight, Generator& generator);
+
 }  // namespace heed::init

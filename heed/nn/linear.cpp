@@ -1,7 +1,5 @@
 #include "heed/nn/linear.h"
 
-#include <cmath>
-
 #include "heed/nn/init.h"
 #include "heed/ops/matmul.h"
 #include "heed/tensor/create.h"
@@ -18,8 +16,7 @@ Linear::Linear(const LinearConfig& config, Generator& generator)
   weight.requires_grad();
   if (!config.bias) return;
   bias = empty({config.out});  // [out]
-  const double range = 1.0 / std::sqrt(static_cast<double>(config.in));
-  init::uniform(bias, -range, range, generator);
+  init::bias_uniform(bias, weight, generator);
   bias.requires_grad();
 }
 

@@ -1,0 +1,33 @@
+#include "heed/nn/embedding.h"
+
+#include "heed/nn/init.h"
+#include "heed/ops/embedding.h"
+#include "heed/tensor/create.h"
+#include "heed/tensor/view.h"
+
+namespace heed {
+
+Embedding::Embedding(const EmbeddingConfig& config, Generator& generator)
+    : padding_(config.padding) {
+  HEED_CHECK(config.vocabulary > 0 && config.size > 0,
+             "[embedding] vocabulary {}, size {}: both must be given and positive",
+             config.vocabulary, config.size);
+  HEED_CHECK(!padding_ || (*padding_ >= 0 && *padding_ < config.vocabulary),
+             "[embedding] padding {}: it must be a token of the vocabulary of {}", *padding_,
+             config.vocabulary);
+  weight = empty({config.vocabulary, config.size});  // [V, E]
+  init::normal(weight, 1.0, generator);
+  if (padding_) {
+    Tensor row = view::select(weight, 0, *padding_);  // [E]
+    init::zeros(row);
+  }
+  weight.requires_grad();
+}
+
+void Embedding::visit(ParameterVisitor& visitor) { visitor("weight", weight); }
+
+Tensor Embedding::operator()(const Tensor& ids) const {
+  return embedding(weight, ids, {.padding_index = padding_});  // […, E]
+}
+
+}  // namespace heed

@@ -1,0 +1,32 @@
+// The table that turns token numbers into vectors.
+#pragma once
+
+#include <optional>
+
+#include "heed/base/random.h"
+#include "heed/nn/module.h"
+
+namespace heed {
+
+struct EmbeddingConfig {
+  std::int64_t vocabulary = 0;
+  std::int64_t size = 0;
+  std::optional<std::int64_t> padding = {};  // a token whose vector is 0 and stays so
+};
+
+/// Parameter "weight" [vocabulary, size], first drawn from the standard normal as in PyTorch.
+class Embedding : public Module {
+ public:
+  explicit Embedding(const EmbeddingConfig& config, Generator& generator = default_generator());
+
+  void visit(ParameterVisitor& visitor) override;
+  /// ids […] (i32 or i64) -> […, size].
+  Tensor operator()(const Tensor& ids) const;
+
+  Tensor weight;  // [V, E]
+
+ private:
+  std::optional<std::int64_t> padding_;
+};
+
+}  // namespace heed

@@ -1,0 +1,60 @@
+// Normalisation along the last axis: LayerNorm (Ba et al. 2016) and RmsNorm (Zhang and Sennrich
+// 2019), alone or fused with the residual sum in front of them.
+#pragma once
+
+#include "heed/nn/module.h"
+#include "heed/ops/norm.h"
+
+namespace heed {
+
+struct LayerNormConfig {
+  std::int64_t size = 0;
+  double eps = 1e-5;
+  bool weight = true;
+  bool bias = true;
+};
+
+/// Parameters "weight" and "bias" [size], first 1 and 0.
+class LayerNorm : public Module {
+ public:
+  explicit LayerNorm(const LayerNormConfig& config);
+
+  void visit(ParameterVisitor& visitor) override;
+  /// x […, size] -> the same shape.
+  Tensor operator()(const Tensor& x) const;
+  /// The norm of x + residual, and that sum.
+  NormResidual operator()(const Tensor& x, const Tensor& residual) const;
+
+  Tensor weight;  // [size], or undefined
+  Tensor bias;    // [size], or undefined
+
+ private:
+  std::int64_t size_;
+  double eps_;
+};
+
+struct RmsNormConfig {
+  std::int64_t size = 0;
+  double eps = 1e-6;
+  bool weight = true;
+};
+
+/// Parameter "weight" [size], first 1.
+class RmsNorm : public Module {
+ public:
+  explicit RmsNorm(const RmsNormConfig& config);
+
+  void visit(ParameterVisitor& visitor) override;
+  /// x […, size] -> the same shape.
+  Tensor operator()(const Tensor& x) const;
+  /// The norm of x + residual, and that sum.
+  NormResidual operator()(const Tensor& x, const Tensor& residual) const;
+
+  Tensor weight;  // [size], or undefined
+
+ private:
+  std::int64_t size_;
+  double eps_;
+};
+
+}  // namespace heed

@@ -1,0 +1,90 @@
+#include "heed/nn/rnn.h"
+
+#include <cmath>
+
+#include "heed/base/arena_vector.h"
+#include "heed/nn/init.h"
+#include "heed/ops/join.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/create.h"
+
+namespace heed {
+
+Recurrent::Recurrent(const Kind& kind, const RecurrentConfig& config, Generator& generator)
+    : kind_(kind), config_(config), dropout_({.p = config.dropout}) {
+  HEED_CHECK(config.input > 0 && config.hidden > 0 && config.layers > 0,
+             "[{}] input {}, hidden {}, layers {}: all must be given and positive", kind.name,
+             config.input, config.hidden, config.layers);
+  // PyTorch draws all of them alike.
+  const double range = 1.0 / std::sqrt(static_cast<double>(config.hidden));
+  const auto parameter = [&](const Shape& shape) {
+    Tensor x = empty(shape);
+    init::uniform(x, -range, range, generator);
+    return x.requires_grad();
+  };
+  const std::int64_t rows = kind.gates * config.hidden;
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+    const std::int64_t in = layer == 0 ? config.input : config.hidden * directions();
+    for (std::int64_t direction = 0; direction < directions(); ++direction) {
+      RnnWeights& w = weights.emplace_back();
+      w.w_ih = parameter({rows, in});             // [gates * H, I]
+      w.w_hh = parameter({rows, config.hidden});  // [gates * H, H]
+      if (!config.bias) continue;
+      w.b_ih = parameter({rows});  // [gates * H]
+      w.b_hh = parameter({rows});  // [gates * H]
+    }
+  }
+}
+
+void Recurrent::visit(ParameterVisitor& visitor) {
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto d = static_cast<std::size_t>(directions());
+    const std::string suffix = fmt::format("_l{}{}", i / d, i % d == 1 ? "_reverse" : "");
+    visitor("weight_ih" + suffix, weights[i].w_ih);
+    visitor("weight_hh" + suffix, weights[i].w_hh);
+    visitor("bias_ih" + suffix, weights[i].b_ih);
+    visitor("bias_hh" + suffix, weights[i].b_hh);
+  }
+  visitor("dropout", dropout_);
+}
+
+void Recurrent::check_start(const Tensor& x, const Tensor& state) const {
+  if (!state.defined()) return;
+  const Shape expected{config_.layers * directions(), x.size(0), config_.hidden};
+  HEED_CHECK(state.shape() == expected,
+             "[{}] an initial state is {}: it must be {}, [layers * directions, B, H]", kind_.name,
+             to_string(state.shape()), to_string(expected));
+}
+
+RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentStart& start) const {
+  HEED_CHECK(x.rank() == 3 && x.size(2) == config_.input, "[{}] x {}: it must be [B, T, {}]",
+             kind_.name, to_string(x.shape()), config_.input);
+  check_start(x, start.state);
+  check_start(x, start.cell);
+  const auto initial = [](const Tensor& states, std::int64_t k) {
+    return states.defined() ? select(states, 0, k) : Tensor();  // [B, H]
+  };
+  ArenaVector<Tensor> states, cells;
+  Tensor y = x;  // [B, T, I]
+  for (std::int64_t layer = 0; layer < config_.layers; ++layer) {
+    std::array<Tensor, 2> outputs;  // [B, T, H] each
+    for (std::int64_t direction = 0; direction < directions(); ++direction) {
+      const std::int64_t k = layer * directions() + direction;
+      RnnResult run = kind_.op(y, weights[static_cast<std::size_t>(k)],
+                               {.initial_state = initial(start.state, k),
+                                .initial_cell = initial(start.cell, k),
+                                .lengths = start.lengths,
+                                .reverse = direction == 1});
+      outputs[static_cast<std::size_t>(direction)] = std::move(run.output);
+      states.push_back(std::move(run.state));
+      if (run.cell.defined()) cells.push_back(std::move(run.cell));
+    }
+    y = config_.bidirectional ? concat(outputs, -1) : outputs[0];  // [B, T, directions * H]
+    if (layer + 1 < config_.layers) y = dropout_(y);               // [B, T, directions * H]
+  }
+  return {.output = y,
+          .state = stack(states, 0),                            // [layers * directions, B, H]
+          .cell = cells.empty() ? Tensor() : stack(cells, 0)};  // [layers * directions, B, H]
+}
+
+}  // namespace heed

@@ -1,0 +1,79 @@
+// Recurrent layers: GRU (Cho et al. 2014) and LSTM (Hochreiter and Schmidhuber 1997) over whole
+// sequences, several layers, both directions, sequences of different lengths. Each layer and
+// direction is one fused call (ops/rnn.h).
+#pragma once
+
+#include <vector>
+
+#include "heed/base/random.h"
+#include "heed/nn/dropout.h"
+#include "heed/ops/rnn.h"
+
+namespace heed {
+
+struct RecurrentConfig {
+  std::int64_t input = 0;
+  std::int64_t hidden = 0;
+  std::int64_t layers = 1;
+  bool bidirectional = false;
+  bool bias = true;
+  double dropout = 0.0;  // on the outputs of every layer but the last
+};
+
+/// What a call may be given besides the sequences.
+struct RecurrentStart {
+  Tensor state = {};    // [layers * directions, B, H], direction fastest; undefined: 0
+  Tensor cell = {};     // the same, LSTM only
+  Tensor lengths = {};  // i64 [B]; undefined: every sequence has T steps
+};
+
+struct RecurrentResult {
+  Tensor output;  // [B, T, directions * H] of the last layer; 0 behind a sequence's end
+  Tensor state;   // [layers * directions, B, H] after the last step of each sequence
+  Tensor cell;    // the same, LSTM only
+};
+
+/// What GRU and LSTM share. Parameters are PyTorch's: "weight_ih_l0", "weight_hh_l0", "bias_ih_l0",
+/// "bias_hh_l0", the same with "_reverse", then layer 1 and so on.
+class Recurrent : public Module {
+ public:
+  void visit(ParameterVisitor& visitor) override;
+  /// x [B, T, input] -> outputs and last states.
+  RecurrentResult operator()(const Tensor& x, const RecurrentStart& start = {}) const;
+
+  std::vector<RnnWeights> weights;  // one per layer and direction, direction fastest
+
+ protected:
+  using Op = RnnResult (*)(const Tensor& x, const RnnWeights& weights, const RnnOptions& options);
+  /// An op, the gates it has, and how the layer is called in messages.
+  struct Kind {
+    const char* name;
+    std::int64_t gates;
+    Op op;
+  };
+  Recurrent(const Kind& kind, const RecurrentConfig& config, Generator& generator);
+
+ private:
+  std::int64_t directions() const { return config_.bidirectional ? 2 : 1; }
+  void check_start(const Tensor& x, const Tensor& state) const;
+
+  Kind kind_;
+  RecurrentConfig config_;
+  Dropout dropout_;
+};
+
+/// Gated recurrent units.
+class Gru : public Recurrent {
+ public:
+  explicit Gru(const RecurrentConfig& config, Generator& generator = default_generator())
+      : Recurrent({"gru", 3, gru}, config, generator) {}
+};
+
+/// Long short-term memory.
+class Lstm : public Recurrent {
+ public:
+  explicit Lstm(const RecurrentConfig& config, Generator& generator = default_generator())
+      : Recurrent({"lstm", 4, lstm}, config, generator) {}
+};
+
+}  // namespace heed
