@@ -1,0 +1,172 @@
+#include "heed/kernels/order.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "heed/base/arena.h"
+
+namespace heed::kernels {
+namespace {
+
+template <typename T>
+bool is_nan(T x) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
+  return false;
+}
+
+struct Larger {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a > b || (is_nan(a) && !is_nan(b));
+  }
+  /// False only when operator() is false too, and quick: for whole blocks at a time.
+  template <typename T>
+  bool perhaps(T a, T b) const {
+    return !(a <= b);
+  }
+};
+
+struct Smaller {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return a < b || (is_nan(a) && !is_nan(b));
+  }
+  template <typename T>
+  bool perhaps(T a, T b) const {
+    return !(a >= b);
+  }
+};
+
+constexpr std::int64_t kBlock = 64;
+
+// False when no element of a block of kBlock beats `best`. Nearly all blocks of a long line end
+// here, so scanning costs a comparison per element, many at a time.
+template <typename Beats, typename T>
+bool any_beats(const Beats& beats, const T* x, T best) {
+  bool any = false;
+  for (std::int64_t i = 0; i < kBlock; ++i) any |= beats.perhaps(x[i], best);
+  return any;
+}
+
+// Calls f(i) for the elements of a line from `first` on that may beat best(), in order.
+template <typename Beats, typename T, typename Best, typename F>
+void for_each_candidate(const Beats& beats, const T* x, std::int64_t first, std::int64_t n,
+                        std::int64_t step, const Best& best, const F& f) {
+  for (std::int64_t i = first; i < n;) {
+    if (step == 1 && i + kBlock <= n && !any_beats(beats, x + i, best())) {
+      i += kBlock;
+      continue;
+    }
+    const std::int64_t end = std::min(n, i + kBlock);
+    for (; i < end; ++i) f(i);
+  }
+}
+
+template <typename T>
+struct Entry {
+  T value;
+  std::int64_t index;
+};
+
+// The total order: by value, then by index.
+template <typename Beats>
+struct Before {
+  template <typename T>
+  bool operator()(const Entry<T>& a, const Entry<T>& b) const {
+    const Beats beats;
+    return beats(a.value, b.value) || (!beats(b.value, a.value) && a.index < b.index);
+  }
+};
+
+// Ascending order puts NaN, the largest, at the end.
+struct Ascending {
+  template <typename T>
+  bool operator()(T a, T b) const {
+    return Larger()(b, a);
+  }
+};
+
+template <typename T>
+void write_entries(const Entry<T>* entries, std::int64_t n, T* values, std::int64_t value_step,
+                   std::int64_t* indices, std::int64_t index_step) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    values[i * value_step] = entries[i].value;
+    indices[i * index_step] = entries[i].index;
+  }
+}
+
+}  // namespace
+
+template <typename T>
+void arg_extreme(Extreme which, const Lines<2>& lines, const T* x, std::int64_t* y) {
+  const auto with = [&](auto beats) {
+    const std::int64_t step = lines.steps[0];
+    for_each_line(lines, 1, [&](const std::array<std::int64_t, 2>& at) {
+      const T* const line = x + at[0];
+      std::int64_t found = 0;
+      for_each_candidate(
+          beats, line, 1, lines.length, step, [&] { return line[found * step]; },
+          [&](std::int64_t i) {
+            if (beats(line[i * step], line[found * step])) found = i;
+          });
+      y[at[1]] = found;
+    });
+  };
+  which == Extreme::maximum ? with(Larger()) : with(Smaller());
+}
+
+template <typename T>
+void top_k(const Lines<3>& lines, std::int64_t k, const T* x, T* values, std::int64_t* indices) {
+  if (k == 0) return;
+  const Before<Larger> before;
+  const std::int64_t step = lines.steps[0];
+  for_each_line(lines, 2, [&](const std::array<std::int64_t, 3>& at) {
+    const T* const line = x + at[0];
+    const Scratch<Entry<T>> best(k);  // a heap with the last of them on top
+    for (std::int64_t i = 0; i < k; ++i) best[i] = {line[i * step], i};
+    std::make_heap(best.data(), best.data() + k, before);
+    for_each_candidate(
+        Larger(), line, k, lines.length, step, [&] { return best[0].value; },
+        [&](std::int64_t i) {
+          const Entry<T> entry{line[i * step], i};
+          if (!before(entry, best[0])) return;
+          std::pop_heap(best.data(), best.data() + k, before);
+          best[k - 1] = entry;
+          std::push_heap(best.data(), best.data() + k, before);
+        });
+    std::sort_heap(best.data(), best.data() + k, before);
+    write_entries(best.data(), k, values + at[1], lines.steps[1], indices + at[2], lines.steps[2]);
+  });
+}
+
+template <typename T>
+void sort(const Lines<3>& lines, bool descending, const T* x, T* values, std::int64_t* indices) {
+  const std::int64_t n = lines.length;
+  const auto cost = 4 * static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(n)));
+  for_each_line(lines, cost, [&](const std::array<std::int64_t, 3>& at) {
+    const Scratch<Entry<T>> entries(n);
+    for (std::int64_t i = 0; i < n; ++i) entries[i] = {x[at[0] + i * lines.steps[0]], i};
+    if (descending) {
+      std::sort(entries.data(), entries.data() + n, Before<Larger>());
+    } else {
+      std::sort(entries.data(), entries.data() + n, Before<Ascending>());
+    }
+    write_entries(entries.data(), n, values + at[1], lines.steps[1], indices + at[2],
+                  lines.steps[2]);
+  });
+}
+
+#define HEED_INSTANTIATE(T)                                                        \
+  template void arg_extreme(Extreme, const Lines<2>&, const T*, std::int64_t*);    \
+  template void top_k(const Lines<3>&, std::int64_t, const T*, T*, std::int64_t*); \
+  template void sort(const Lines<3>&, bool, const T*, T*, std::int64_t*);
+HEED_INSTANTIATE(float)
+HEED_INSTANTIATE(double)
+HEED_INSTANTIATE(std::int32_t)
+HEED_INSTANTIATE(std::int64_t)
+HEED_INSTANTIATE(std::uint8_t)
+#undef HEED_INSTANTIATE
+
+}  // namespace heed::kernels

@@ -1,0 +1,29 @@
+// Order along an axis: the place of the extreme, the k largest, sorting. Among equals the lowest
+// index comes first, and NaN counts as larger than every number, so the order is total and the
+// result unique. T is float, double, int32, int64 or uint8; comparisons of blocks are plain loops
+// that the compiler vectorises.
+#pragma once
+
+#include <cstdint>
+
+#include "heed/kernels/lines.h"
+
+namespace heed::kernels {
+
+enum class Extreme { maximum, minimum };
+
+/// y = the index of the first extreme of each line (not empty); a NaN is both largest and smallest.
+/// Operands: x, y.
+template <typename T>
+void arg_extreme(Extreme which, const Lines<2>& lines, const T* x, std::int64_t* y);
+
+/// The k largest of each line, largest first, and where they were; the lines of the outputs have k
+/// elements. Operands: x, values, indices.
+template <typename T>
+void top_k(const Lines<3>& lines, std::int64_t k, const T* x, T* values, std::int64_t* indices);
+
+/// Each line in order, and where its elements were. Operands: x, values, indices.
+template <typename T>
+void sort(const Lines<3>& lines, bool descending, const T* x, T* values, std::int64_t* indices);
+
+}  // namespace heed::kernels
