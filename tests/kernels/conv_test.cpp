@@ -1,0 +1,113 @@
+#include "heed/kernels/conv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "tests/support/isa_guard.h"
+#include "tests/support/random_values.h"
+
+namespace heed::kernels {
+namespace {
+
+using test::random_floats;
+using test::widened;
+
+// batch, in, out, groups, rows, columns
+const ConvShape kShapes[] = {
+    {1, 2, 3, 1, {{}, {7, 3}}},
+    {2, 4, 6, 2, {{}, {17, 3, 2, 4, 2}}},
+    {2, 3, 5, 1, {{7, 3}, {9, 2}}},
+    {3, 4, 4, 2, {{8, 3, 2, 1, 1}, {7, 2, 1, 2, 3}}},
+    {2, 6, 7, 1, {{5, 1}, {13, 1}}},
+    {2, 6, 7, 1, {{5, 1, 2}, {13, 1}}},
+    {1,
+     3,
+     8,
+     1,
+     {{40, 5, 1, 2}, {41, 5, 1, 2}}},  // few channels: images dealt out, several blocks of pixels
+    {9, 3, 4, 1, {{19, 3, 1, 1}, {21, 3, 1, 1}}},    // likewise
+    {1, 150, 9, 1, {{11, 3, 1, 1}, {29, 3, 1, 1}}},  // several blocks of channels
+    {1, 2, 3, 1, {{16, 1, 1, 0}, {16, 1, 1, 1}}},
+    {1, 70, 5, 1, {{16, 1}, {32, 1}}},  // pointwise, rows 2 KiB apart
+};
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+struct Sizes {
+  explicit Sizes(const ConvShape& s)
+      : x(s.batch * s.in_channels * s.window.inputs()),
+        weight(s.out_channels * s.group_in() * s.window.taps()),
+        y(s.batch * s.out_channels * s.window.outputs()) {}
+  std::int64_t x, weight, y;
+};
+
+void expect_near(const std::vector<float>& actual, const std::vector<double>& expected,
+                 const char* what) {
+  double worst = 0.0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double error = std::abs(static_cast<double>(actual[i]) - expected[i]);
+    if (!(error <= worst)) worst = error;
+  }
+  EXPECT_LE(worst, 2e-5) << what;
+}
+
+TEST(ConvKernel, AsTheTwinOnEveryInstructionSet) {
+  test::for_each_isa([](Isa) {
+    for (const ConvShape& s : kShapes) {
+      const Sizes n(s);
+      const auto x = random_floats(n.x, 1);
+      const auto weight = random_floats(n.weight, 2);
+      const auto bias = random_floats(s.out_channels, 3);
+      const auto dy = random_floats(n.y, 4);
+      std::vector<float> y(dy.size(), NAN), dx(x.size(), NAN), dw(weight.size(), NAN);
+      std::vector<double> y2(y.size()), dx2(x.size()), dw2(weight.size());
+      conv(s, x.data(), weight.data(), bias.data(), y.data());
+      conv(s, widened(x).data(), widened(weight).data(), widened(bias).data(), y2.data());
+      expect_near(y, y2, "y");
+      conv(s, x.data(), weight.data(), nullptr, y.data());
+      conv(s, widened(x).data(), widened(weight).data(), static_cast<const double*>(nullptr),
+           y2.data());
+      expect_near(y, y2, "y without bias");
+      conv_backward_input(s, weight.data(), dy.data(), dx.data());
+      conv_backward_input(s, widened(weight).data(), widened(dy).data(), dx2.data());
+      expect_near(dx, dx2, "dx");
+      conv_backward_weight(s, x.data(), dy.data(), dw.data());
+      conv_backward_weight(s, widened(x).data(), widened(dy).data(), dw2.data());
+      expect_near(dw, dw2, "dw");
+    }
+  });
+}
+
+// Convolution is linear in x and in the weight, so <conv(x, w), dy> = <x, dx> = <w, dw>.
+TEST(ConvKernel, TheTwinsGradientsAreItsAdjoints) {
+  for (const ConvShape& s : kShapes) {
+    const Sizes n(s);
+    const auto x = widened(random_floats(n.x, 1));
+    const auto weight = widened(random_floats(n.weight, 2));
+    const auto dy = widened(random_floats(n.y, 4));
+    std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
+    conv(s, x.data(), weight.data(), nullptr, y.data());
+    conv_backward_input(s, weight.data(), dy.data(), dx.data());
+    conv_backward_weight(s, x.data(), dy.data(), dw.data());
+    EXPECT_NEAR(dot(y, dy), dot(x, dx), 1e-9 * static_cast<double>(n.y));
+    EXPECT_NEAR(dot(y, dy), dot(weight, dw), 1e-9 * static_cast<double>(n.y));
+  }
+}
+
+TEST(ConvKernel, ByHand) {
+  // [1 2 3] and [1 10] with a zero on both sides.
+  const ConvShape s{1, 1, 1, 1, {{}, {3, 2, 1, 1}}};
+  const double x[] = {1, 2, 3};
+  const double weight[] = {1, 10};
+  const double bias[] = {0.5};
+  double y[4];
+  conv(s, x, weight, bias, y);
+  EXPECT_EQ(std::vector(y, y + 4), (std::vector{10.5, 21.5, 32.5, 3.5}));
+}
+
+}  // namespace
+}  // namespace heed::kernels
