@@ -121,8 +121,8 @@ def main() -> None:
             break
         try:
             print("ok", answer(peer, line), file=answers)
-        except Exception as error:  # one line, whatever went wrong: the driver reads lines
-            print("error", " ".join(str(error).split()), file=answers)
+        except Exception as error:  # one short line, whatever went wrong: the driver reads lines
+            print("error", " ".join(str(error).split())[:1000], file=answers)
 
 
 if __name__ == "__main__":
