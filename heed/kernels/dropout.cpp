@@ -23,13 +23,17 @@ void dropout_run(const DropoutMask& mask, const DropoutCall<float>& call, std::i
   const hn::RebindToUnsigned<F32> du;
   constexpr std::int64_t kWords = 512;
   HWY_ALIGN std::uint32_t words[kWords];
-  const auto step = static_cast<std::int64_t>(4 * hn::Lanes(U64()));
+  const U64 d64;
+  const std::uint64_t lanes = hn::Lanes(d64);
+  // Counted up in a register: Iota in the inner loop would go through memory and stall it.
+  VU64 blocks = hn::Iota(d64, static_cast<std::uint64_t>(begin) / 4);
   const auto threshold = hn::Set(du, mask.threshold);
   const VF scale = hn::Set(d, static_cast<float>(mask.scale));
   for (std::int64_t at = begin; at < end; at += kWords) {
     const std::int64_t n = std::min(kWords, end - at);
-    for (std::int64_t w = 0; w < n; w += step) {
-      PhiloxBlocks(mask.random, static_cast<std::uint64_t>(at + w) / 4, words + w);
+    for (std::int64_t w = 0; w < n; w += static_cast<std::int64_t>(4 * lanes)) {
+      PhiloxBlocks(mask.random, blocks, words + w);
+      blocks = hn::Add(blocks, hn::Set(d64, lanes));
     }
     const float* const x = call.x + at;
     float* const y = call.y + at;

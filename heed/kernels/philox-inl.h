@@ -26,16 +26,14 @@ HWY_INLINE VU64 MulLowerHalves(VU64 a, VU64 b) {
   return hn::MulEven(hn::BitCast(du32, a), hn::BitCast(du32, b));
 }
 
-/// Words 4 * block to 4 * (block + Lanes(U64())) of a stream, in order; `words` is aligned to a
-/// vector.
-HWY_INLINE void PhiloxBlocks(RandomStream random, std::uint64_t block, std::uint32_t* words) {
+/// The four words of each of a vector of blocks of a stream, one block after the other.
+HWY_INLINE void PhiloxBlocks(RandomStream random, VU64 blocks, std::uint32_t* words) {
   constexpr int kRounds = 10;
   const U64 d;
   const VU64 multiplier0 = hn::Set(d, 0xD2511F53);
   const VU64 multiplier1 = hn::Set(d, 0xCD9E8D57);
   VU64 key0 = hn::Set(d, random.seed);
   VU64 key1 = hn::Set(d, random.seed >> 32);
-  const VU64 blocks = hn::Iota(d, block);
   VU64 c0 = blocks;
   VU64 c1 = hn::ShiftRight<32>(blocks);
   VU64 c2 = hn::Set(d, random.stream);
