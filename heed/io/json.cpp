@@ -90,19 +90,16 @@ class TokenPlace {
   std::uint32_t line_ = 1;
 };
 
-// nlohmann's "[json.exception…] parse error at line 1, column 2: reason; last read: 'token'",
+// nlohmann's "[json.exception…] parse error at line 1, column 2: reason; last read: 'token'; …",
 // without what we say better and with the token, which is raw bytes, made safe.
-std::string reason_of(std::string_view what) {
+std::string reason_of(std::string_view what, std::string_view token) {
   what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
   if (what.starts_with("parse error")) what.remove_prefix(what.find(": ") + 2);
-  constexpr std::string_view kLastRead = "; last read: '";
-  const std::size_t at = what.find(kLastRead);
+  const std::string last_read = fmt::format("; last read: '{}'", token);
+  const std::size_t at = what.find(last_read);
   if (at == std::string_view::npos) return std::string(what.substr(0, 100));
-  std::string_view token = what.substr(at + kLastRead.size());
-  const std::size_t end = std::min(token.rfind("'; expected "), token.rfind('\''));
-  const std::string_view after = token.substr(end + 1);
-  token = token.substr(0, end);
-  return fmt::format("{}, after {}{}", what.substr(0, at), in_quotes(token), after);
+  return fmt::format("{}, after {}{}", what.substr(0, at), in_quotes(token),
+                     what.substr(at + last_read.size()));
 }
 
 // Builds the tree from events; the names of the functions are nlohmann's.
@@ -136,8 +133,8 @@ class TreeBuilder {
     return true;
   }
   template <typename Exception>
-  bool parse_error(std::size_t, const std::string&, const Exception& e) {
-    throw ParseError("json", source_, place_.of_last(1), reason_of(e.what()));
+  bool parse_error(std::size_t, const std::string& token, const Exception& e) {
+    throw ParseError("json", source_, place_.of_last(1), reason_of(e.what(), token));
   }
 
  private:

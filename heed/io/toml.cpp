@@ -1,4 +1,4 @@
-// TOML by toml++, and a look at the text beforehand for what would make toml++ exhaust the stack.
+// TOML by toml++.
 #include "heed/io/toml.h"
 
 #include <toml++/toml.h>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heed/io/json.h"
+#include "heed/io/toml_precheck.h"
 
 namespace heed::io {
 namespace {
@@ -14,65 +15,6 @@ namespace {
 Position position_of(const toml::source_region& region) {
   return {region.begin.line, region.begin.column, 0};
 }
-
-// toml++ 3.3 limits the nesting of values but not that of dotted keys: a key of 100,000 dots
-// overflows the stack when its tables are destroyed. This walks the text outside strings and
-// comments and refuses long keys and deep brackets. It need not be right about texts that are not
-// TOML, only about what toml++ accepts up to its first error.
-class DepthCheck {
- public:
-  DepthCheck(std::string_view text, std::string_view source) : text_(text), source_(source) {}
-
-  void run() {
-    while (at_ < text_.size()) step();
-  }
-
- private:
-  void step() {
-    const char c = text_[at_];
-    if (c == '#') return skip_comment();
-    if (c == '"' || c == '\'') return skip_string(c);
-    if (c == '\n') ++line_, line_start_ = at_ + 1;
-    if (c == '\n' || c == '=' || c == ',') dots_ = 0;
-    if (c == '[' || c == '{') dots_ = 0, ++brackets_;
-    if (c == ']' || c == '}') --brackets_;
-    if (c == '.') ++dots_;
-    if (dots_ >= kMaxDepth || brackets_ > kMaxDepth) {
-      const Position here{line_, static_cast<std::uint32_t>(at_ - line_start_ + 1), 0};
-      throw ParseError("toml", source_, here, fmt::format("nested deeper than {}", kMaxDepth));
-    }
-    ++at_;
-  }
-  void skip_comment() { at_ = std::min(text_.find('\n', at_), text_.size()); }
-
-  void skip_string(char quote) {
-    const std::string three(3, quote);
-    const bool many_lines = text_.substr(at_).starts_with(three);
-    const std::string_view closing =
-        many_lines ? std::string_view(three) : std::string_view(three).substr(2);
-    at_ += closing.size();
-    for (; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '\n') {
-        if (!many_lines) return;
-        ++line_, line_start_ = at_ + 1;
-      }
-      if (text_.substr(at_).starts_with(closing)) break;
-      const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : 0;
-      if (quote == '"' && text_[at_] == '\\' && (next == '"' || next == '\\')) ++at_;
-    }
-    at_ += closing.size();
-    // Up to two quotes may stand inside, right before the closing three.
-    while (many_lines && at_ < text_.size() && text_[at_] == quote) ++at_;
-  }
-
-  std::string_view text_;
-  std::string_view source_;
-  std::size_t at_ = 0;
-  std::size_t line_start_ = 0;
-  std::uint32_t line_ = 1;
-  int dots_ = 0;
-  int brackets_ = 0;
-};
 
 class Converter {
  public:
@@ -103,7 +45,7 @@ class Converter {
       }
       value.data = std::move(members);
     } else {
-      refuse(position, "a date or time: write it as a string in quotes");
+      refuse(position, "a date: write it as a string in quotes");
     }
     return value;
   }
@@ -119,7 +61,7 @@ class Converter {
 }  // namespace
 
 Value parse_toml(std::string_view text, std::string_view source) {
-  DepthCheck(text, source).run();
+  precheck_toml(text, source);
   try {
     const toml::table table = toml::parse(text);
     return Converter(source).convert(table, position_of(table.source()), 0);

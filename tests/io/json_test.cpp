@@ -103,6 +103,7 @@ TEST(Json, RefusesWhatIsNotJson) {
 TEST(Json, MessagesNeverCarryRawBytes) {
   EXPECT_THAT(error_of("\"\x1b\""), Not(HasSubstr("\x1b")));
   EXPECT_THAT(error_of("\"\xff\""), Not(HasSubstr("\xff")));
+  EXPECT_THAT(error_of("\"'; expected \xff\""), Not(HasSubstr("\xff")));
   EXPECT_LT(error_of("\"" + std::string(100'000, 'x')).size(), 400u);
 }
 

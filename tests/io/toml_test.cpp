@@ -1,4 +1,4 @@
-// Reading TOML: the tree with its lines, what is refused, and that no nesting exhausts the stack.
+// Reading TOML: the tree with its lines, and what is refused.
 #include "heed/io/toml.h"
 
 #include <gmock/gmock.h>
@@ -69,52 +69,6 @@ TEST(Toml, RefusesWhatIsNotToml) {
   }
   EXPECT_THAT(error_of("x = 1\na = 2024-01-01"),
               AllOf(StartsWith("[toml] a.toml:2:1: "), HasSubstr("date")));
-}
-
-std::string repeated(std::string_view text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
-
-// toml++ itself dies of the dotted ones.
-TEST(Toml, DepthIsLimited) {
-  for (const int depth : {kMaxDepth + 1, 1000, 100'000}) {
-    for (const std::string& text : {
-             "a = " + repeated("[", depth),
-             "a = " + repeated("[", depth) + repeated("]", depth),
-             "a = " + repeated("{a=", depth),
-             "[" + repeated("a.", depth) + "a]",
-             "[[" + repeated("a.", depth) + "a]]",
-             repeated("a.", depth) + "a = 1",
-             repeated("\"a\".", depth) + "a = 1",
-             repeated("a . ", depth) + "a = 1",
-             "s = '''\n''' # '\n" + repeated("a.", depth) + "a = 1",
-             "s = \"\\\\\"\n" + repeated("a.", depth) + "a = 1",
-             "s = \"\"\"\\\n\"\"\"\"\n" + repeated("a.", depth) + "a = 1",
-         }) {
-      EXPECT_THAT(error_of(text), HasSubstr("nested deeper than 64")) << text.substr(0, 40);
-    }
-  }
-  // Each key and bracket is within bounds, the whole is not.
-  EXPECT_THAT(error_of(repeated("a.a.a.a.a.a.a.a={", 60) + "a=1" + repeated("}", 60)),
-              HasSubstr("nested deeper than 64"));
-}
-
-TEST(Toml, DotsAndBracketsThatNestNothingAreFree) {
-  for (const std::string& text : {
-           "s = \"" + repeated(".[{", 1000) + "\"",
-           "s = '" + repeated(".[{", 1000) + "'",
-           "s = '''" + repeated(".[{\n", 1000) + "'''",
-           "s = \"\"\"" + repeated(".[{\\\"\n", 1000) + "\"\"\"",
-           "# " + repeated(".[{", 1000),
-           "l = [" + repeated("0.5, ", 1000) + "]",
-           "l = [" + repeated("[1], ", 1000) + "]",
-           repeated("[[a.b]]\nx = 1.5\n", 1000),
-           "a = " + repeated("[", kMaxDepth - 1) + repeated("]", kMaxDepth - 1),
-       }) {
-    EXPECT_EQ(error_of(text), "(no error)") << text.substr(0, 40);
-  }
 }
 
 TEST(Toml, TextOfValues) {
