@@ -1,11 +1,18 @@
-// The smallest program outside heed's own tree that links the installed library.
+// The smallest program outside heed's own tree that links the installed library: a product and its
+// gradient, so that GEMM, SIMD kernels, threads and tape are all linked and run.
 #include <cstdio>
+#include <string>
 
-#include "heed/base/shape.h"
+#include "heed/heed.h"
 
 int main() {
-  const heed::Shape shape = heed::broadcast_shapes("consumer", {2, 1, 5}, {3, 1});
-  std::printf("heed is installed: [2, 1, 5] and [3, 1] broadcast to %s\n",
-              heed::to_string(shape).c_str());
-  return shape == heed::Shape{2, 3, 5} ? 0 : 1;
+  using namespace heed;
+  const Tensor x = from_values({1.0f, 2.0f, 3.0f, 4.0f}, {2, 2});
+  Tensor w = from_values({0.5f, -1.0f, 1.0f, 2.0f}, {2, 2}).requires_grad();
+  const Tensor loss = sum(relu(matmul(x, w)));
+  loss.backward();
+  std::printf("heed %s: loss %g, gradient of w[0, 0] %g\n", std::string(version()).c_str(),
+              loss.item(), w.grad().data<float>()[0]);
+  // Rows of x w: [2.5, 3] and [5.5, 5], none cut off by relu.
+  return loss.item() == 16.0 && w.grad().data<float>()[0] == 4.0f ? 0 : 1;
 }
