@@ -11,6 +11,7 @@
 
 #include "heed/base/random.h"
 #include "heed/base/threads.h"
+#include "heed/kernels/reference/optimizer.h"
 #include "tests/support/isa_guard.h"
 
 namespace heed::kernels {
@@ -65,6 +66,7 @@ auto& arrays_of(Arrays& a) {
   }
 }
 
+// Float goes through the kernel and its grid of cells; double is the twin over each whole array.
 template <typename T>
 void run_adam(std::vector<Arrays>& all, const AdamRule& rule) {
   std::vector<AdamSlice<T>> slices;
@@ -81,7 +83,11 @@ void run_adam(std::vector<Arrays>& all, const AdamRule& rule) {
                       .keep = k % 2 == 0 ? 0.999 : 1.0,
                       .l2 = k % 2 == 0 ? 0.0 : 0.05});
   }
-  adam(std::span<const AdamSlice<T>>(slices), rule);
+  if constexpr (std::is_same_v<T, float>) {
+    adam(std::span<const AdamSlice<T>>(slices), rule);
+  } else {
+    for (const AdamSlice<T>& slice : slices) reference::adam(slice, rule, 0, slice.n);
+  }
 }
 
 template <typename T>
@@ -92,7 +98,11 @@ void run_sgd(std::vector<Arrays>& all, const SgdRule& rule) {
     T* const buffer = rule.momentum > 0.0 ? x[2].data() : nullptr;
     slices.push_back({kSizes[k], x[0].data(), x[1].data(), buffer, k % 2 == 0 ? 0.0 : 0.05});
   }
-  sgd(std::span<const SgdSlice<T>>(slices), rule);
+  if constexpr (std::is_same_v<T, float>) {
+    sgd(std::span<const SgdSlice<T>>(slices), rule);
+  } else {
+    for (const SgdSlice<T>& slice : slices) reference::sgd(slice, rule, 0, slice.n);
+  }
 }
 
 template <typename T>
@@ -102,7 +112,11 @@ void run_ema(std::vector<Arrays>& all) {
     auto& x = arrays_of<T>(all[k]);
     slices.push_back({kSizes[k], x[0].data(), x[1].data()});
   }
-  ema(std::span<const EmaSlice<T>>(slices), 0.9);
+  if constexpr (std::is_same_v<T, float>) {
+    ema(std::span<const EmaSlice<T>>(slices), 0.9);
+  } else {
+    for (const EmaSlice<T>& slice : slices) reference::ema(slice, 0.9, 0, slice.n);
+  }
 }
 
 TEST(OptimizerKernels, AdamIsItsTwin) {
@@ -140,6 +154,18 @@ TEST(OptimizerKernels, EmaIsItsTwin) {
     run_ema<double>(all);
     expect_close(all);
   });
+}
+
+TEST(OptimizerKernels, DoubleGoesThroughTheSameGrid) {
+  constexpr std::int64_t kCount = 40001;
+  std::vector<double> average(kCount, 2.0), value(kCount, 1.0), buffer(kCount, 1.0);
+  const EmaSlice<double> ema_slice{kCount, average.data(), value.data()};
+  ema(std::span(&ema_slice, 1), 0.5);
+  EXPECT_EQ(average, std::vector<double>(kCount, 1.5));
+  const SgdSlice<double> sgd_slice{kCount, average.data(), value.data(), buffer.data(), 0.0};
+  sgd(std::span(&sgd_slice, 1),
+      {.rate = 0.25, .momentum = 1.0, .gradient_scale = 1.0, .nesterov = false});
+  EXPECT_EQ(average, std::vector<double>(kCount, 1.0));
 }
 
 TEST(OptimizerKernels, OneAdamStepByHand) {
