@@ -22,8 +22,11 @@ struct Plan {
 
 Plan plan(const char* op, const Tensor& x, const Dims& axes) {
   unsigned reduced = axes.empty() ? (1u << x.rank()) - 1 : 0u;
-  for (const std::int64_t axis : axes) {
-    reduced |= 1u << resolve_axis(op, static_cast<int>(axis), x.rank());
+  for (const std::int64_t named : axes) {
+    const int axis = resolve_axis(op, static_cast<int>(named), x.rank());
+    HEED_CHECK((reduced >> axis & 1u) == 0, "[{}] axes {} name axis {} twice", op, to_string(axes),
+               axis);
+    reduced |= 1u << axis;
   }
   Plan p;
   int first = -1, last = -1;

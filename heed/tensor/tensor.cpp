@@ -5,9 +5,9 @@
 namespace heed {
 
 bool Tensor::contiguous() const {
+  if (numel() == 0) return true;
   std::int64_t expected = 1;
   for (int i = rank() - 1; i >= 0; --i) {
-    if (shape_[i] == 0) return true;
     if (shape_[i] != 1 && strides_[i] != expected) return false;
     expected *= shape_[i];
   }

@@ -41,6 +41,7 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
   axis = resolve_axis("slice", axis, x.rank());
   HEED_CHECK(step >= 1, "[slice] step {}: it must be at least 1", step);
   const std::int64_t n = x.shape()[axis];
+  step = std::min(step, std::max<std::int64_t>(n, 1));  // a longer one reaches no further element
   const auto clamp = [n](std::int64_t i) {
     return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n);
   };
@@ -104,7 +105,8 @@ Shape resolve_shape(const Shape& shape, std::int64_t n) {
     if (shape[i] == -1) {
       unknown = i;
     } else {
-      known *= shape[i];
+      HEED_CHECK(!__builtin_mul_overflow(known, shape[i], &known),
+                 "[reshape] {} holds more elements than memory can", to_string(shape));
     }
   }
   if (unknown >= 0) {
@@ -134,6 +136,9 @@ Tensor expand(const Tensor& x, const Shape& shape) {
   const int added = shape.rank() - x.rank();
   HEED_CHECK(added >= 0, "[expand] {} has fewer dimensions than {}", to_string(shape),
              to_string(x.shape()));
+  for (const std::int64_t size : shape) {
+    HEED_CHECK(size >= 0, "[expand] {} has a negative size", to_string(shape));
+  }
   Strides strides = Dims::filled(shape.rank(), 0);
   for (int i = 0; i < x.rank(); ++i) {
     const std::int64_t size = x.shape()[i];
