@@ -1,3 +1,4 @@
+// Convolutions against their plain twin, and the twin against hand and adjoints.
 #include "heed/kernels/conv.h"
 
 #include <gtest/gtest.h>
@@ -6,13 +7,15 @@
 #include <numeric>
 
 #include "tests/support/isa_guard.h"
-#include "tests/support/random_values.h"
+#include "tests/support/values.h"
 
 namespace heed::kernels {
 namespace {
 
+using test::as_doubles;
+using test::expect_close;
+using test::guarded;
 using test::random_floats;
-using test::widened;
 
 // batch, in, out, groups, rows, columns
 const ConvShape kShapes[] = {
@@ -22,15 +25,14 @@ const ConvShape kShapes[] = {
     {3, 4, 4, 2, {{8, 3, 2, 1, 1}, {7, 2, 1, 2, 3}}},
     {2, 6, 7, 1, {{5, 1}, {13, 1}}},
     {2, 6, 7, 1, {{5, 1, 2}, {13, 1}}},
-    {1,
-     3,
-     8,
-     1,
-     {{40, 5, 1, 2}, {41, 5, 1, 2}}},  // few channels: images dealt out, several blocks of pixels
-    {9, 3, 4, 1, {{19, 3, 1, 1}, {21, 3, 1, 1}}},    // likewise
-    {1, 150, 9, 1, {{11, 3, 1, 1}, {29, 3, 1, 1}}},  // several blocks of channels
+    // Few channels: images are dealt out, in several blocks of pixels.
+    {1, 3, 8, 1, {{40, 5, 1, 2}, {41, 5, 1, 2}}},
+    {9, 3, 4, 1, {{19, 3, 1, 1}, {21, 3, 1, 1}}},
+    // Several blocks of channels.
+    {1, 150, 9, 1, {{11, 3, 1, 1}, {29, 3, 1, 1}}},
     {1, 2, 3, 1, {{16, 1, 1, 0}, {16, 1, 1, 1}}},
-    {1, 70, 5, 1, {{16, 1}, {32, 1}}},  // pointwise, rows 2 KiB apart
+    // Pointwise, with rows 2 KiB apart.
+    {1, 70, 5, 1, {{16, 1}, {32, 1}}},
 };
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -45,16 +47,6 @@ struct Sizes {
   std::int64_t x, weight, y;
 };
 
-void expect_near(const std::vector<float>& actual, const std::vector<double>& expected,
-                 const char* what) {
-  double worst = 0.0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double error = std::abs(static_cast<double>(actual[i]) - expected[i]);
-    if (!(error <= worst)) worst = error;
-  }
-  EXPECT_LE(worst, 2e-5) << what;
-}
-
 TEST(ConvKernel, AsTheTwinOnEveryInstructionSet) {
   test::for_each_isa([](Isa) {
     for (const ConvShape& s : kShapes) {
@@ -63,21 +55,21 @@ TEST(ConvKernel, AsTheTwinOnEveryInstructionSet) {
       const auto weight = random_floats(n.weight, 2);
       const auto bias = random_floats(s.out_channels, 3);
       const auto dy = random_floats(n.y, 4);
-      std::vector<float> y(dy.size(), NAN), dx(x.size(), NAN), dw(weight.size(), NAN);
-      std::vector<double> y2(y.size()), dx2(x.size()), dw2(weight.size());
+      std::vector<float> y = guarded(n.y), dx = guarded(n.x), dw = guarded(n.weight);
+      std::vector<double> y2(dy.size()), dx2(x.size()), dw2(weight.size());
       conv(s, x.data(), weight.data(), bias.data(), y.data());
-      conv(s, widened(x).data(), widened(weight).data(), widened(bias).data(), y2.data());
-      expect_near(y, y2, "y");
+      conv(s, as_doubles(x).data(), as_doubles(weight).data(), as_doubles(bias).data(), y2.data());
+      expect_close(y, y2, 1e-4, "y");
       conv(s, x.data(), weight.data(), nullptr, y.data());
-      conv(s, widened(x).data(), widened(weight).data(), static_cast<const double*>(nullptr),
+      conv(s, as_doubles(x).data(), as_doubles(weight).data(), static_cast<const double*>(nullptr),
            y2.data());
-      expect_near(y, y2, "y without bias");
+      expect_close(y, y2, 1e-4, "y without bias");
       conv_backward_input(s, weight.data(), dy.data(), dx.data());
-      conv_backward_input(s, widened(weight).data(), widened(dy).data(), dx2.data());
-      expect_near(dx, dx2, "dx");
+      conv_backward_input(s, as_doubles(weight).data(), as_doubles(dy).data(), dx2.data());
+      expect_close(dx, dx2, 1e-4, "dx");
       conv_backward_weight(s, x.data(), dy.data(), dw.data());
-      conv_backward_weight(s, widened(x).data(), widened(dy).data(), dw2.data());
-      expect_near(dw, dw2, "dw");
+      conv_backward_weight(s, as_doubles(x).data(), as_doubles(dy).data(), dw2.data());
+      expect_close(dw, dw2, 1e-4, "dw");
     }
   });
 }
@@ -86,9 +78,9 @@ TEST(ConvKernel, AsTheTwinOnEveryInstructionSet) {
 TEST(ConvKernel, TheTwinsGradientsAreItsAdjoints) {
   for (const ConvShape& s : kShapes) {
     const Sizes n(s);
-    const auto x = widened(random_floats(n.x, 1));
-    const auto weight = widened(random_floats(n.weight, 2));
-    const auto dy = widened(random_floats(n.y, 4));
+    const auto x = as_doubles(random_floats(n.x, 1));
+    const auto weight = as_doubles(random_floats(n.weight, 2));
+    const auto dy = as_doubles(random_floats(n.y, 4));
     std::vector<double> y(dy.size()), dx(x.size()), dw(weight.size());
     conv(s, x.data(), weight.data(), nullptr, y.data());
     conv_backward_input(s, weight.data(), dy.data(), dx.data());

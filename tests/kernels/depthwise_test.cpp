@@ -1,3 +1,4 @@
+// Depthwise convolutions against the general twin.
 #include "heed/kernels/depthwise.h"
 
 #include <gtest/gtest.h>
@@ -6,40 +7,39 @@
 
 #include "heed/kernels/reference/conv.h"
 #include "tests/support/isa_guard.h"
-#include "tests/support/random_values.h"
+#include "tests/support/values.h"
 
 namespace heed::kernels {
 namespace {
 
+using test::as_doubles;
+using test::expect_close;
+using test::guarded;
 using test::random_floats;
-using test::widened;
-
-void expect_near(const std::vector<float>& actual, const std::vector<double>& expected) {
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(static_cast<double>(actual[i]), expected[i], 1e-5) << i;
-  }
-}
 
 void check(const ConvShape& s) {
-  const auto x = random_floats(s.batch * s.in_channels * s.window.inputs(), 1);
-  const auto weight = random_floats(s.out_channels * s.window.taps(), 2);
+  const std::int64_t inputs = s.batch * s.in_channels * s.window.inputs();
+  const std::int64_t outputs = s.batch * s.out_channels * s.window.outputs();
+  const std::int64_t weights = s.out_channels * s.window.taps();
+  const auto x = random_floats(inputs, 1);
+  const auto weight = random_floats(weights, 2);
   const auto bias = random_floats(s.out_channels, 3);
-  const auto dy = random_floats(s.batch * s.out_channels * s.window.outputs(), 4);
-  std::vector<float> y(dy.size(), NAN), dx(x.size(), NAN), dw(weight.size(), NAN);
-  std::vector<double> y2(y.size()), dx2(x.size()), dw2(weight.size());
+  const auto dy = random_floats(outputs, 4);
+  std::vector<float> y = guarded(outputs), dx = guarded(inputs), dw = guarded(weights);
+  std::vector<double> y2(dy.size()), dx2(x.size()), dw2(weight.size());
   for (const bool with_bias : {true, false}) {
-    const auto wide = widened(bias);
+    const auto wide = as_doubles(bias);
     depthwise(s, x.data(), weight.data(), with_bias ? bias.data() : nullptr, y.data());
-    reference::conv(s, widened(x).data(), widened(weight).data(), with_bias ? wide.data() : nullptr,
-                    y2.data());
-    expect_near(y, y2);
+    reference::conv(s, as_doubles(x).data(), as_doubles(weight).data(),
+                    with_bias ? wide.data() : nullptr, y2.data());
+    expect_close(y, y2, 1e-5, "y");
   }
   depthwise_backward_input(s, weight.data(), dy.data(), dx.data());
-  reference::conv_backward_input(s, widened(weight).data(), widened(dy).data(), dx2.data());
-  expect_near(dx, dx2);
+  reference::conv_backward_input(s, as_doubles(weight).data(), as_doubles(dy).data(), dx2.data());
+  expect_close(dx, dx2, 1e-5, "dx");
   depthwise_backward_weight(s, x.data(), dy.data(), dw.data());
-  reference::conv_backward_weight(s, widened(x).data(), widened(dy).data(), dw2.data());
-  expect_near(dw, dw2);
+  reference::conv_backward_weight(s, as_doubles(x).data(), as_doubles(dy).data(), dw2.data());
+  expect_close(dw, dw2, 1e-5, "dw");
 }
 
 TEST(Depthwise, AsTheTwinOnEveryInstructionSetAndSize) {

@@ -1,3 +1,4 @@
+// Indexed reads and additions in any layout, and the check of indices.
 #include "heed/kernels/index.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Pooling against the definition, window by window.
 #include "heed/kernels/pool.h"
 
 #include <gtest/gtest.h>
@@ -5,11 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/support/random_values.h"
+#include "tests/support/values.h"
 
 namespace heed::kernels {
 namespace {
 
+using test::as_doubles;
 using test::random_floats;
 
 const PoolShape kShapes[] = {
@@ -60,8 +62,8 @@ TEST(AveragePool, ByTheDefinition) {
   for (const PoolShape& s : kShapes) {
     for (const PoolCount count : {PoolCount::window, PoolCount::inside}) {
       const Window& w = s.window;
-      const auto x = test::widened(random_floats(s.planes * w.inputs(), 1));
-      const auto dy = test::widened(random_floats(s.planes * w.outputs(), 2));
+      const auto x = as_doubles(random_floats(s.planes * w.inputs(), 1));
+      const auto dy = as_doubles(random_floats(s.planes * w.outputs(), 2));
       std::vector<double> y(dy.size(), NAN), dx(x.size(), NAN), expected(x.size(), 0.0);
       average_pool(s, count, x.data(), y.data());
       average_pool_backward(s, count, dy.data(), dx.data());

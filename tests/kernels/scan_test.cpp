@@ -1,3 +1,4 @@
+// Running sums in any layout and both directions, and their accuracy.
 #include "heed/kernels/scan.h"
 
 #include <gtest/gtest.h>

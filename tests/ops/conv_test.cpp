@@ -1,3 +1,4 @@
+// Convolutions: values, gradients, messages, and what PyTorch computed.
 #include "heed/ops/conv.h"
 
 #include <gtest/gtest.h>

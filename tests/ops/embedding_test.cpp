@@ -1,3 +1,4 @@
+// Rows of a table by number: values, gradients, messages, and what PyTorch computed.
 #include "heed/ops/embedding.h"
 
 #include <gtest/gtest.h>

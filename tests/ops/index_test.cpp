@@ -1,3 +1,4 @@
+// Gather, scatter-add and index-select: values, gradients, messages, and what PyTorch computed.
 #include "heed/ops/index.h"
 
 #include <gtest/gtest.h>

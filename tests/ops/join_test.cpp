@@ -1,3 +1,4 @@
+// Concat, stack and split: values, gradients and messages.
 #include "heed/ops/join.h"
 
 #include <gtest/gtest.h>

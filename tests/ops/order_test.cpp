@@ -1,3 +1,4 @@
+// Sorting, top-k and argmax against the definition.
 #include "heed/ops/order.h"
 
 #include <gtest/gtest.h>

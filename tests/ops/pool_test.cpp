@@ -1,3 +1,4 @@
+// Pooling: values, gradients, messages, and what PyTorch computed.
 #include "heed/ops/pool.h"
 
 #include <gtest/gtest.h>

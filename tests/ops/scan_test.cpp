@@ -1,3 +1,4 @@
+// Cumulative sums: values, gradients, messages, and what PyTorch computed.
 #include "heed/ops/scan.h"
 
 #include <gtest/gtest.h>
