@@ -40,9 +40,8 @@ struct FieldContext {
 
 namespace detail {
 
-// Errors of write() are about the member alone; who calls it says which.
 // How a member of type T is read from the tree, written to it, made from a flag's text and called
-// in help.
+// in help. Errors of write() are about the value alone; the caller says which member it is.
 template <typename T>
 struct Codec;
 
@@ -207,5 +206,4 @@ inline constexpr AnyCodec kCodec = {
 };
 
 }  // namespace detail
-
 }  // namespace heed::io

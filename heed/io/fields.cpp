@@ -2,7 +2,6 @@
 #include "heed/io/fields.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "heed/base/suggest.h"
 #include "heed/io/toml.h"
@@ -20,6 +19,8 @@ bool is_bare_key(std::string_view key) {
 void Fields::add(Field field) {
   HEED_ASSERT(is_bare_key(field.key));
   HEED_ASSERT(find(field.key) == nullptr);
+  HEED_ASSERT(field.help.find('\n') == std::string_view::npos);  // it becomes a comment
+  HEED_ASSERT(!field.section || !field.section->fields_.empty());
   fields_.push_back(std::move(field));
 }
 
@@ -62,9 +63,9 @@ void Fields::read(const Value& value, std::string_view source, const std::string
 }
 
 void Fields::set(std::string_view assignment) {
+  const std::string place = in_quotes(assignment);
   const std::size_t equals = assignment.find('=');
-  HEED_CHECK(equals != std::string_view::npos, "[config] {}: expected key=value",
-             in_quotes(assignment));
+  HEED_CHECK(equals != std::string_view::npos, "[config] {}: expected key=value", place);
   std::string path(assignment.substr(0, equals));
   std::replace(path.begin(), path.end(), '-', '_');  // flags are spelt --learning-rate
   const std::string_view text = assignment.substr(equals + 1);
@@ -74,16 +75,16 @@ void Fields::set(std::string_view assignment) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     const std::string key = path.substr(begin, end - begin);
     const Field* field = here->find(key);
-    if (!field) here->fail_unknown(path.substr(0, begin), key, std::string(assignment));
+    if (!field) here->fail_unknown(path.substr(0, begin), key, place);
     const bool last = end == path.size();
-    HEED_CHECK(last || field->section, "[config] {}: {} is not a section", assignment,
+    HEED_CHECK(last || field->section, "[config] {}: {} is not a section", place,
                path.substr(0, end));
     HEED_CHECK(!last || !field->section,
-               "[config] {}: {} is a section: set its members, such as {}.{}", assignment, path,
-               path, field->section ? field->section->fields_[0].key : "");
+               "[config] {}: {} is a section: set its members, such as {}.{}", place, path, path,
+               field->section ? field->section->fields_[0].key : "");
     if (last) {
       return field->codec->read(field->member, field->codec->parse(text),
-                                {assignment, path, field->limits});
+                                {place, path, field->limits});
     }
     here = field->section.get();
     begin = end + 1;
@@ -158,8 +159,9 @@ std::vector<std::string> Fields::paths(const std::string& prefix) const {
   for (const Field& field : fields_) {
     all.push_back(fmt::format("{}{}", prefix, field.key));
     if (!field.section) continue;
-    for (std::string& inner : field.section->paths(all.back() + "."))
+    for (std::string& inner : field.section->paths(all.back() + ".")) {
       all.push_back(std::move(inner));
+    }
   }
   return all;
 }

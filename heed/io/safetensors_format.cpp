@@ -25,6 +25,8 @@ constexpr FormatDType kDTypes[] = {
     {"F8_E4M3", 8, {}},
     {"F8_E5M2", 8, {}},
     {"F8_E8M0", 8, {}},
+    {"F8_E4M3FNUZ", 8, {}},
+    {"F8_E5M2FNUZ", 8, {}},
     {"F6_E2M3", 6, {}},
     {"F6_E3M2", 6, {}},
     {"F4", 4, {}},

@@ -90,13 +90,14 @@ TEST(Fields, SetOneByPath) {
 TEST(Fields, SetRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(set_error("batch_size"), "[config] \"batch_size\": expected key=value");
   EXPECT_EQ(set_error("batchsize=3"),
-            "[config] batchsize=3: unknown key \"batchsize\": did you mean \"batch_size\"?");
+            "[config] \"batchsize=3\": unknown key \"batchsize\": did you mean \"batch_size\"?");
   EXPECT_THAT(set_error("adam.beta=3"), HasSubstr("did you mean \"adam.beta1\"?"));
   EXPECT_EQ(set_error("adam=3"),
-            "[config] adam=3: adam is a section: set its members, such as adam.beta1");
-  EXPECT_EQ(set_error("batch_size.x=3"), "[config] batch_size.x=3: batch_size is not a section");
+            "[config] \"adam=3\": adam is a section: set its members, such as adam.beta1");
+  EXPECT_EQ(set_error("batch_size.x=3"),
+            "[config] \"batch_size.x=3\": batch_size is not a section");
   EXPECT_EQ(set_error("batch_size=0"),
-            "[config] batch_size=0: batch_size is 0: it must be at least 1");
+            "[config] \"batch_size=0\": batch_size is 0: it must be at least 1");
   EXPECT_THAT(set_error("=3"), HasSubstr("unknown key \"\""));
   EXPECT_THAT(set_error(".=3"), HasSubstr("unknown key \"\""));
 }
@@ -159,11 +160,28 @@ struct BadKey {
   void fields(Fields& field) { field("not bare", a, ""); }
 };
 
+struct EmptySection {
+  struct Nothing {
+    void fields(Fields&) {}
+  };
+  Nothing nothing;
+  void fields(Fields& field) { field("nothing", nothing, ""); }
+};
+
+struct HelpOfTwoLines {
+  int a = 0;
+  void fields(Fields& field) { field("a", a, "one\ntwo"); }
+};
+
 TEST(Fields, MistakesInTheStructAreOurs) {
   TwiceTheSameKey twice;
   EXPECT_THROW(Fields{twice}, InternalError);
   BadKey bad;
   EXPECT_THROW(Fields{bad}, InternalError);
+  EmptySection empty;
+  EXPECT_THROW(Fields{empty}, InternalError);
+  HelpOfTwoLines two_lines;
+  EXPECT_THROW(Fields{two_lines}, InternalError);
 }
 
 }  // namespace
