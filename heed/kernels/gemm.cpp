@@ -75,20 +75,25 @@ bool wants_padding(std::int64_t stride, std::int64_t rows, std::int64_t columns,
   return stride % kBadStride == 0 && rows >= 32 && columns >= 64 && uses >= kWorthCopying;
 }
 
-// The tile grid of one product. Tiles are as large as leaves at least kTiles of them, and never so
-// small that the hand-over shows; only the shape decides.
+// The tile grid of one product; only the shape decides. Large products are cut into tiles worth
+// about a millisecond, which leaves work for many threads; smaller ones into as many as their size
+// can bear, because every tile packs its operands anew.
 struct Tiles {
   std::int64_t rows, columns;
 };
 
+bool worth_splitting(std::int64_t tiles, std::int64_t multiply_adds) {
+  constexpr std::int64_t kMega = 1 << 20;
+  return multiply_adds > 64 * kMega || (tiles < 8 && multiply_adds >= 32 * kMega) ||
+         (tiles < 4 && multiply_adds >= 4 * kMega);
+}
+
 Tiles tiles_of(GemmShape s, std::int64_t batch) {
-  constexpr std::int64_t kTiles = 8;
-  constexpr std::int64_t kSmallest = 1 << 20;  // multiply-adds: about 25 us
   Tiles t{s.m, s.n};
   const auto count = [&] {
     return batch * ((s.m + t.rows - 1) / t.rows) * ((s.n + t.columns - 1) / t.columns);
   };
-  while (count() < kTiles && t.rows * t.columns * s.k >= 2 * kSmallest) {
+  while (worth_splitting(count(), t.rows * t.columns * s.k)) {
     // Halves stay multiples of 16, so that only the last tile of a row is ragged.
     auto& longer = t.columns >= t.rows ? t.columns : t.rows;
     const std::int64_t half = ((longer + 1) / 2 + 15) / 16 * 16;

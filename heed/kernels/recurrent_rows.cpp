@@ -46,16 +46,20 @@ HWY_INLINE V one() { return hn::Set(F32(), 1.0f); }
 HWY_INLINE V sigmoid_slope(V y) { return hn::NegMulAdd(y, y, y); }
 HWY_INLINE V tanh_slope(V y) { return hn::NegMulAdd(y, y, one()); }
 
+// What enters a gate: the input's share, the hidden state's share and its bias.
+HWY_INLINE V hidden_share(Lanes l, const StepForward<float>& s, std::int64_t from) {
+  return hn::Add(l.load(s.hidden_share + from), l.load(s.bias + from));
+}
+HWY_INLINE V total(Lanes l, const StepForward<float>& s, std::int64_t from) {
+  return hn::Add(l.load(s.gates + from), hidden_share(l, s, from));
+}
+
 void gru_forward(std::int64_t n, const StepForward<float>& s) {
   for_lanes(n, [&](Lanes l) HWY_ATTR {
     const F32 d;
-    const auto total = [&](std::int64_t gate) HWY_ATTR {
-      const V hidden = hn::Add(l.load(s.hidden_share + gate * n), l.load(s.bias + gate * n));
-      return hn::Add(l.load(s.gates + gate * n), hidden);
-    };
-    const V r = Sigmoid(d, total(0));
-    const V z = Sigmoid(d, total(1));
-    const V u = hn::Add(l.load(s.hidden_share + 2 * n), l.load(s.bias + 2 * n));
+    const V r = Sigmoid(d, total(l, s, 0));
+    const V z = Sigmoid(d, total(l, s, n));
+    const V u = hidden_share(l, s, 2 * n);
     const V c = Tanh(d, hn::MulAdd(r, u, l.load(s.gates + 2 * n)));
     l.store(r, s.saved);
     l.store(z, s.saved + n);
@@ -88,14 +92,10 @@ void gru_backward(std::int64_t n, const StepBackward<float>& s) {
 void lstm_forward(std::int64_t n, const StepForward<float>& s) {
   for_lanes(n, [&](Lanes l) HWY_ATTR {
     const F32 d;
-    const auto total = [&](std::int64_t gate) HWY_ATTR {
-      const V hidden = hn::Add(l.load(s.hidden_share + gate * n), l.load(s.bias + gate * n));
-      return hn::Add(l.load(s.gates + gate * n), hidden);
-    };
-    const V i = Sigmoid(d, total(0));
-    const V f = Sigmoid(d, total(1));
-    const V g = Tanh(d, total(2));
-    const V o = Sigmoid(d, total(3));
+    const V i = Sigmoid(d, total(l, s, 0));
+    const V f = Sigmoid(d, total(l, s, n));
+    const V g = Tanh(d, total(l, s, 2 * n));
+    const V o = Sigmoid(d, total(l, s, 3 * n));
     const V c = hn::MulAdd(f, l.load(s.cell), hn::Mul(i, g));
     l.store(i, s.saved);
     l.store(f, s.saved + n);
