@@ -101,8 +101,10 @@ void Module::replace(FunctionRef<Tensor(const Tensor&)> make) {
 
 void Module::requires_grad(bool on) {
   replace([on](const Tensor& old) {
+    if (!is_floating(old.dtype())) return old;
     Tensor parameter = old;
-    return parameter.requires_grad(on);
+    parameter.requires_grad(on);
+    return parameter;
   });
 }
 

@@ -16,6 +16,8 @@
 // Its parameters are "hidden.weight", "hidden.bias", "scores.weight", "scores.bias".
 #pragma once
 
+#include <fmt/format.h>
+
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -49,9 +51,9 @@ class ParameterVisitor {
   void operator()(std::string_view name, Tensor& parameter);
   /// A part; its parameters are named "name.weight" and so on.
   void operator()(std::string_view name, Module& child);
-  /// Parts in a row, named "name.0", "name.1", ….
-  template <std::derived_from<Module> M>
-  void operator()(std::string_view name, std::vector<M>& children) {
+  /// Members in a row (parts, pointers to parts or parameters), named "name.0", "name.1", ….
+  template <typename Member>
+  void operator()(std::string_view name, std::vector<Member>& children) {
     for (std::size_t i = 0; i < children.size(); ++i) {
       (*this)(fmt::format("{}.{}", name, i), children[i]);
     }

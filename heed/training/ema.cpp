@@ -17,6 +17,7 @@ Ema::Ema(const std::vector<NamedTensor>& parameters, const EmaConfig& config) : 
   HEED_CHECK(config.decay >= 0.0 && config.decay <= 1.0, "[ema] decay {}: it lies from 0 to 1",
              config.decay);
   for (const auto& [name, parameter] : parameters) {
+    if (parameter.dtype() != DType::f32 && parameter.dtype() != DType::f64) continue;
     HEED_CHECK(parameter.contiguous(), "[ema] parameter '{}' is a view with gaps: use clone(x)",
                name);
     HEED_CHECK(parameters_.empty() || parameter.dtype() == parameters_.front().dtype(),

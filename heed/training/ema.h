@@ -17,7 +17,7 @@ struct EmaConfig {
   void fields(io::Fields& field);
 };
 
-/// Averages of f32 or f64 parameters, starting at their present values.
+/// Averages of the f32 or f64 parameters, starting at their present values; others are passed over.
 class Ema {
  public:
   explicit Ema(const std::vector<NamedTensor>& parameters, const EmaConfig& config = {});

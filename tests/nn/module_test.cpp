@@ -65,6 +65,32 @@ TEST(Module, AbsentPartsAppearWhenMade) {
   EXPECT_EQ(names.back(), "head.weight");
 }
 
+struct Rows : Module {
+  std::vector<std::unique_ptr<Module>> parts;  // of several kinds
+  std::vector<Tensor> tables;
+
+  void visit(ParameterVisitor& v) override {
+    v("parts", parts);
+    v("tables", tables);
+  }
+};
+
+TEST(Module, RowsOfPointersAndTensors) {
+  Rows rows;
+  rows.parts.push_back(std::make_unique<Block>());
+  rows.parts.push_back(std::make_unique<Linear>(LinearConfig{.in = 1, .out = 1}));
+  rows.tables = {zeros({2}), zeros({2}, DType::i64)};
+  EXPECT_THAT(names_of(rows.named_parameters()),
+              ElementsAre("parts.0.inner.weight", "parts.0.scale", "parts.1.weight", "parts.1.bias",
+                          "tables.0", "tables.1"));
+  rows.requires_grad(true);
+  EXPECT_TRUE(rows.tables[0].tracks_grad());
+  EXPECT_FALSE(rows.tables[1].tracks_grad()) << "integers do not learn";
+  rows.to(DType::f64);
+  EXPECT_EQ(rows.tables[0].dtype(), DType::f64);
+  EXPECT_EQ(rows.tables[1].dtype(), DType::i64);
+}
+
 TEST(Module, ModeReachesEveryPart) {
   Net net;
   EXPECT_TRUE(net.training());

@@ -65,6 +65,12 @@ TEST(Ema, SavesAndLoads) {
               HasSubstr("missing 'v'"));
 }
 
+TEST(Ema, PassesOverWhatIsNoNumberToAverage) {
+  const Ema ema(std::vector<NamedTensor>{{"ids", zeros({2}, DType::i64)}, {"w", zeros({2})}});
+  ASSERT_EQ(ema.averages().size(), 1u);
+  EXPECT_EQ(ema.averages()[0].name, "w");
+}
+
 TEST(Ema, RefusesBadInput) {
   EXPECT_THAT(error_message([] { Ema({}, {.decay = 1.5}); }), HasSubstr("decay 1.5"));
   EmaConfig config;
