@@ -50,15 +50,8 @@ class TokenPlace {
   CountingIterator end() { return {text_.data() + text_.size(), &furthest_}; }
 
   Position of_string() {
-    std::size_t quote = read() - 1;  // the closing one
-    const auto escaped = [&] {
-      std::size_t slashes = 0;
-      while (slashes < quote && text_[quote - 1 - slashes] == '\\') ++slashes;
-      return slashes % 2 == 1;
-    };
-    do {
-      quote = text_.rfind('"', quote - 1);
-    } while (escaped());
+    std::size_t quote = text_.rfind('"', read() - 2);  // the one before the closing one
+    while (quote > 0 && text_[quote - 1] == '\\') quote = text_.rfind('"', quote - 1);
     return at(quote);
   }
   Position of_number() {

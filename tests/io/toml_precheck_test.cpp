@@ -28,7 +28,7 @@ std::string repeated(std::string_view text, int times) {
 
 // toml++ itself dies of the dotted ones.
 TEST(TomlPrecheck, DepthIsLimited) {
-  for (const int depth : {kMaxDepth + 1, 1000, 100'000}) {
+  for (const int depth : {kMaxDepth + 1, 1000, 1'000'000}) {
     for (const std::string& text : {
              "a = " + repeated("[", depth),
              "a = " + repeated("[", depth) + repeated("]", depth),
