@@ -32,7 +32,7 @@ void dropout_run(const DropoutMask& mask, const DropoutCall<float>& call, std::i
   for (std::int64_t at = begin; at < end; at += kWords) {
     const std::int64_t n = std::min(kWords, end - at);
     for (std::int64_t w = 0; w < n; w += static_cast<std::int64_t>(4 * lanes)) {
-      PhiloxBlocks(mask.random, blocks, words + w);
+      philox_blocks(mask.random, blocks, words + w);
       blocks = hn::Add(blocks, hn::Set(d64, lanes));
     }
     const float* const x = call.x + at;

@@ -21,13 +21,13 @@ using U64 = hn::ScalableTag<std::uint64_t>;
 using VU64 = hn::Vec<U64>;
 
 /// The product of the lower halves of each lane.
-HWY_INLINE VU64 MulLowerHalves(VU64 a, VU64 b) {
+HWY_INLINE VU64 mul_lower_halves(VU64 a, VU64 b) {
   const hn::Repartition<std::uint32_t, U64> du32;
   return hn::MulEven(hn::BitCast(du32, a), hn::BitCast(du32, b));
 }
 
 /// The four words of each of a vector of blocks of a stream, one block after the other.
-HWY_INLINE void PhiloxBlocks(RandomStream random, VU64 blocks, std::uint32_t* words) {
+HWY_INLINE void philox_blocks(RandomStream random, VU64 blocks, std::uint32_t* words) {
   constexpr int kRounds = 10;
   const U64 d;
   const VU64 multiplier0 = hn::Set(d, 0xD2511F53);
@@ -39,8 +39,8 @@ HWY_INLINE void PhiloxBlocks(RandomStream random, VU64 blocks, std::uint32_t* wo
   VU64 c2 = hn::Set(d, random.stream);
   VU64 c3 = hn::Set(d, random.stream >> 32);
   for (int round = 0; round < kRounds; ++round) {
-    const VU64 product0 = MulLowerHalves(c0, multiplier0);
-    const VU64 product1 = MulLowerHalves(c2, multiplier1);
+    const VU64 product0 = mul_lower_halves(c0, multiplier0);
+    const VU64 product1 = mul_lower_halves(c2, multiplier1);
     c0 = hn::Xor(hn::ShiftRight<32>(product1), hn::Xor(c1, key0));
     c2 = hn::Xor(hn::ShiftRight<32>(product0), hn::Xor(c3, key1));
     c1 = product1;

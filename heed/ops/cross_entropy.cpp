@@ -69,7 +69,7 @@ Tensor total_of(const Tensor& losses) {
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options) {
   check_arguments(logits, targets, options);
   const kernels::Rows rows = rows_of(logits);
-  const auto [classes, counted] =
+  const Classes classes =
       targets.dtype() == DType::i64
           ? check_classes<std::int64_t>(targets, rows.width, options.ignore_index)
           : check_classes<std::int32_t>(targets, rows.width, options.ignore_index);
@@ -82,19 +82,19 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
         kernels::CrossEntropyForward<T>{.rows = rows,
                                         .smoothing = options.label_smoothing,
                                         .logits = in.data<T>(),
-                                        .targets = classes.data<std::int64_t>(),
+                                        .targets = classes.targets.data<std::int64_t>(),
                                         .loss = losses.mutable_data<T>(),
                                         .log_sum_exp = log_sum_exp.mutable_data<T>()});
   });
 
   const bool each = options.reduction == Reduction::none;
   const double share = options.reduction == Reduction::mean
-                           ? 1.0 / static_cast<double>(std::max<std::int64_t>(1, counted))
+                           ? 1.0 / static_cast<double>(std::max<std::int64_t>(1, classes.counted))
                            : 1.0;
   Tensor y = each ? view::reshape(losses, targets.shape()) : total_of(losses);
   if (share != 1.0) scale_in_place(y, share);
 
-  const auto backward = [=, classes = classes, smoothing = options.label_smoothing](Backward& b) {
+  const auto backward = [=, smoothing = options.label_smoothing](Backward& b) {
     const Tensor dloss =
         each ? contiguous_copy(b.dy()) : full({rows.count}, b.dy().item() * share, in.dtype());
     Tensor dlogits = empty_like(in);
@@ -104,7 +104,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOp
           kernels::CrossEntropyBackward<T>{.rows = rows,
                                            .smoothing = smoothing,
                                            .logits = in.data<T>(),
-                                           .targets = classes.data<std::int64_t>(),
+                                           .targets = classes.targets.data<std::int64_t>(),
                                            .log_sum_exp = log_sum_exp.data<T>(),
                                            .dloss = dloss.data<T>(),
                                            .dlogits = dlogits.mutable_data<T>()});

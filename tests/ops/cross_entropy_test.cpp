@@ -1,3 +1,4 @@
+// Cross entropy as a user calls it: values and gradients, goldens, ignored rows, bad targets.
 #include "heed/ops/cross_entropy.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Dropout as a user calls it: values and gradients under a fixed mask, and the mask itself.
 #include "heed/ops/dropout.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Softmax and log-softmax as a user calls them: any axis, goldens, masked rows.
 #include "heed/ops/softmax.h"
 
 #include <gtest/gtest.h>
