@@ -69,8 +69,6 @@ void bandwidth(Report& report) {
   const Case cases[] = {
       {"add", 3, [&] { kernels::binary(kernels::Binary::add, three, x, g, y); }},
       {"relu", 2, [&] { kernels::unary(kernels::Unary::relu, two, x, y); }},
-      {"gelu", 2, [&] { kernels::unary(kernels::Unary::gelu, two, x, y); }},
-      {"gelu gradient", 3, [&] { kernels::unary_backward(kernels::Unary::gelu, three, x, g, y); }},
       {"layer norm, 65536 rows of 512", 2, [&] { kernels::norm(kernels::Norm::layer, norm); }},
       {"layer norm gradients", 3, [&] { kernels::norm_backward(kernels::Norm::layer, norm_back); }},
       {"AdamW", 7, [&] { kernels::adam(slice, rule); }},

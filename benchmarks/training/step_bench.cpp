@@ -98,7 +98,7 @@ void training_steps(Report& report) {
   TrainingStep<LastStepClassifier<Lstm>> lstm({32, 50, 256});
   compare(report, *peer, "mlp", 2.0, std::ref(mlp));
   compare(report, *peer, "gru", 1.5, std::ref(gru));
-  compare(report, *peer, "lstm", 1.5, std::ref(lstm));
+  compare(report, *peer, "lstm", 1.0, std::ref(lstm));
 }
 
 }  // namespace heed::bench

@@ -6,6 +6,7 @@
 #include "heed/kernels/elementwise.h"
 #include "heed/kernels/reference/elementwise.h"
 #include "heed/kernels/staging-inl.h"
+#include "heed/kernels/stream.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -14,18 +15,18 @@ using detail::Steps;
 
 template <typename Op>
 void unary_run(const float* x, float* y, Steps s, std::int64_t n) {
-  map_run([](VF v) HWY_ATTR { return Op::apply(v); }, n, y, s.y, x, s.a);
+  map_run([](VF v) HWY_ATTR { return Op::apply(v); }, n, y, s.y, x, s.a, s.stream);
 }
 
 template <typename Op>
 void unary_backward_run(const float* saved, const float* dy, float* dx, Steps s, std::int64_t n) {
   map_run([](VF v, VF g) HWY_ATTR { return hn::Mul(g, Op::slope(v)); }, n, dx, s.y, saved, s.a, dy,
-          s.b);
+          s.b, s.stream);
 }
 
 template <typename Op>
 void binary_run(const float* a, const float* b, float* y, Steps s, std::int64_t n) {
-  map_run([](VF u, VF v) HWY_ATTR { return Op::apply(u, v); }, n, y, s.y, a, s.a, b, s.b);
+  map_run([](VF u, VF v) HWY_ATTR { return Op::apply(u, v); }, n, y, s.y, a, s.a, b, s.b, s.stream);
 }
 
 using UnaryRun = void (*)(const float*, float*, Steps, std::int64_t);
@@ -67,7 +68,7 @@ BinaryRun binary_of(Binary op) {
 void affine_run(const float* x, float scale, float shift, float* y, Steps s, std::int64_t n) {
   const VF k = splat(scale);
   const VF c = splat(shift);
-  map_run([k, c](VF v) HWY_ATTR { return hn::MulAdd(v, k, c); }, n, y, s.y, x, s.a);
+  map_run([k, c](VF v) HWY_ATTR { return hn::MulAdd(v, k, c); }, n, y, s.y, x, s.a, s.stream);
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE
@@ -85,6 +86,14 @@ namespace {
 // Rough costs for the thread pool's serial cut-off: a transcendental is some ten times an addition.
 constexpr std::int64_t kCheap = 1;
 constexpr std::int64_t kDear = 8;
+
+// Cells start at multiples of 16384 elements of a contiguous result, so all are aligned if the
+// first is.
+template <int N>
+bool streams(const Nest<N>& nest, const float* y) {
+  return nest.rank == 1 &&
+         worth_streaming(y, nest.count() * static_cast<std::int64_t>(sizeof(float)));
+}
 
 template <int N>
 std::int64_t step(const Nest<N>& nest, std::size_t operand) {
@@ -106,8 +115,9 @@ bool slope_from_output(Unary op) {
 
 void unary(Unary op, const Nest<2>& nest, const float* x, float* y) {
   const auto run_of = HEED_DISPATCH(unary_of)(op);
+  const bool stream = streams(nest, y) && x != y;
   for_each_run(nest, kDear, [&](const Run<2>& run) {
-    run_of(x + run.at[0], y + run.at[1], {step(nest, 0), 0, step(nest, 1)}, run.length);
+    run_of(x + run.at[0], y + run.at[1], {step(nest, 0), 0, step(nest, 1), stream}, run.length);
   });
 }
 
@@ -121,9 +131,10 @@ void unary(Unary op, const Nest<2>& nest, const double* x, double* y) {
 
 void unary_backward(Unary op, const Nest<3>& nest, const float* saved, const float* dy, float* dx) {
   const auto run_of = HEED_DISPATCH(unary_backward_of)(op);
+  const bool stream = streams(nest, dx) && saved != dx && dy != dx;
   for_each_run(nest, kDear, [&](const Run<3>& run) {
     run_of(saved + run.at[0], dy + run.at[1], dx + run.at[2],
-           {step(nest, 0), step(nest, 1), step(nest, 2)}, run.length);
+           {step(nest, 0), step(nest, 1), step(nest, 2), stream}, run.length);
   });
 }
 
@@ -140,9 +151,10 @@ void unary_backward(Unary op, const Nest<3>& nest, const double* saved, const do
 
 void binary(Binary op, const Nest<3>& nest, const float* a, const float* b, float* y) {
   const auto run_of = HEED_DISPATCH(binary_of)(op);
+  const bool stream = streams(nest, y) && a != y && b != y;
   for_each_run(nest, kCheap, [&](const Run<3>& run) {
     run_of(a + run.at[0], b + run.at[1], y + run.at[2],
-           {step(nest, 0), step(nest, 1), step(nest, 2)}, run.length);
+           {step(nest, 0), step(nest, 1), step(nest, 2), stream}, run.length);
   });
 }
 
@@ -157,9 +169,10 @@ void binary(Binary op, const Nest<3>& nest, const double* a, const double* b, do
 
 void affine(const Nest<2>& nest, const float* x, double scale, double shift, float* y) {
   const auto run_of = HEED_DISPATCH(affine_run);
+  const bool stream = streams(nest, y) && x != y;
   for_each_run(nest, kCheap, [&](const Run<2>& run) {
     run_of(x + run.at[0], static_cast<float>(scale), static_cast<float>(shift), y + run.at[1],
-           {step(nest, 0), 0, step(nest, 1)}, run.length);
+           {step(nest, 0), 0, step(nest, 1), stream}, run.length);
   });
 }
 

@@ -53,6 +53,7 @@ namespace detail {
 /// Strides of the innermost axis, in the order of a nest's operands.
 struct Steps {
   std::int64_t a, b, y;
+  bool stream;  // the result goes past the caches
 };
 }  // namespace detail
 

@@ -84,7 +84,7 @@ struct Tiles {
 
 bool worth_splitting(std::int64_t tiles, std::int64_t multiply_adds) {
   constexpr std::int64_t kMega = 1 << 20;
-  return multiply_adds > 64 * kMega || (tiles < 8 && multiply_adds >= 32 * kMega) ||
+  return multiply_adds > 128 * kMega || (tiles < 8 && multiply_adds >= 96 * kMega) ||
          (tiles < 4 && multiply_adds >= 4 * kMega);
 }
 

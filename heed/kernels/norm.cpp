@@ -2,6 +2,8 @@
 #define HWY_TARGET_INCLUDE "heed/kernels/norm.cpp"
 #include "heed/kernels/foreach_target.h"  // must come before simd.h
 
+#include <hwy/cache_control.h>
+
 #include <cmath>
 
 #include "heed/base/arena.h"
@@ -9,10 +11,17 @@
 #include "heed/kernels/reduce.h"
 #include "heed/kernels/reference/norm.h"
 #include "heed/kernels/rows-inl.h"
+#include "heed/kernels/stream.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
+
+// Rows of a multiple of 64 bytes are all aligned if the first is.
+bool rows_stream(Rows rows, const float* y) {
+  const auto bytes = static_cast<std::int64_t>(sizeof(float));
+  return rows.width * bytes % 64 == 0 && worth_streaming(y, rows.count * rows.width * bytes);
+}
 
 // Writes x + residual and returns its total.
 float add_residual(std::int64_t n, const float* x, const float* residual, float* sum) {
@@ -40,6 +49,7 @@ void norm_rows(Norm kind, const NormForward<float>& c, std::int64_t first, std::
   const std::int64_t n = c.rows.width;
   const float* const weight = c.weight;
   const float* const bias = c.bias;
+  const bool stream = c.y != c.x && rows_stream(c.rows, c.y);
   for (std::int64_t r = first; r < first + count; ++r) {
     const float* s = c.x + r * n;
     float total = 0.0f;
@@ -56,13 +66,19 @@ void norm_rows(Norm kind, const NormForward<float>& c, std::int64_t first, std::
     float* const y = c.y + r * n;
     const VF centre = hn::Set(F32(), mean);
     const VF scale = hn::Set(F32(), rstd);
-    map_row(n, [=](auto part, std::int64_t i) HWY_ATTR {
+    const auto write = [=](auto part, std::int64_t i) HWY_ATTR {
       const VF normal = hn::Mul(hn::Sub(part.load(s + i), centre), scale);
       part.store(hn::MulAdd(normal, part.load(weight + i), part.load(bias + i)), y + i);
-    });
+    };
+    if (stream) {
+      map_row<Streamed>(n, write);
+    } else {
+      map_row(n, write);
+    }
     c.mean[r] = mean;
     c.rstd[r] = rstd;
   }
+  if (stream) hwy::FlushStream();
 }
 
 // One row of the backward pass.
@@ -97,9 +113,9 @@ GradientTotals gradient_totals(const GradientRow& row) {
                   });
 }
 
-template <bool kPlus>
+template <bool kPlus, typename Vector>
 void write_gradient(const GradientRow& row, VF mean_g, VF mean_gn, const float* dsum) {
-  map_row(row.n, [=](auto part, std::int64_t i) HWY_ATTR {
+  map_row<Vector>(row.n, [=](auto part, std::int64_t i) HWY_ATTR {
     const VF g = hn::Mul(part.load(row.dy + i), part.load(row.weight + i));
     const VF normal = hn::Mul(hn::Sub(part.load(row.input + i), row.mean), row.rstd);
     const VF centred = hn::NegMulAdd(normal, mean_gn, hn::Sub(g, mean_g));
@@ -117,6 +133,7 @@ void norm_backward_rows(Norm kind, const NormBackward<float>& c, std::int64_t fi
   const F32 d;
   const std::int64_t n = c.rows.width;
   const float share = 1.0f / static_cast<float>(n);
+  const bool stream = c.dx != c.dy && c.dx != c.input && rows_stream(c.rows, c.dx);
   for (std::int64_t r = first; r < first + count; ++r) {
     const std::int64_t at = r * n;
     const GradientRow row{n,
@@ -134,11 +151,14 @@ void norm_backward_rows(Norm kind, const NormBackward<float>& c, std::int64_t fi
     const VF about = hn::Set(d, kind == Norm::layer ? mean_g : 0.0f);
     const VF along = hn::Mul(hn::SumOfLanes(d, totals.gn), hn::Set(d, share));
     if (c.dsum != nullptr) {
-      write_gradient<true>(row, about, along, c.dsum + at);
+      write_gradient<true, Whole>(row, about, along, c.dsum + at);
+    } else if (stream) {
+      write_gradient<false, Streamed>(row, about, along, nullptr);
     } else {
-      write_gradient<false>(row, about, along, nullptr);
+      write_gradient<false, Whole>(row, about, along, nullptr);
     }
   }
+  if (stream) hwy::FlushStream();
 }
 
 }  // namespace

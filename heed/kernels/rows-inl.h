@@ -25,6 +25,11 @@ struct Whole {
   HWY_INLINE VF keep(VF now, VF /*before*/) const { return now; }
 };
 
+/// The same for results that go past the caches, to addresses aligned to a vector.
+struct Streamed : Whole {
+  HWY_INLINE void store(VF v, float* p) const { hn::Stream(v, F32(), p); }
+};
+
 /// The last n elements of the row, fewer than a vector; lanes behind them load as 0.
 struct Tail {
   std::size_t n;
@@ -36,16 +41,16 @@ struct Tail {
   }
 };
 
-/// Calls body(part, i) for the vectors of a row of n elements.
-template <typename Body>
+/// Calls body(part, i) for the vectors of a row of n elements; Vector is Whole or Streamed.
+template <typename Vector = Whole, typename Body>
 HWY_INLINE void map_row(std::int64_t n, const Body& body) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(F32()));
   std::int64_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    body(Whole{}, i);
-    body(Whole{}, i + lanes);
+    body(Vector{}, i);
+    body(Vector{}, i + lanes);
   }
-  for (; i + lanes <= n; i += lanes) body(Whole{}, i);
+  for (; i + lanes <= n; i += lanes) body(Vector{}, i);
   if (i < n) body(Tail{static_cast<std::size_t>(n - i)}, i);
 }
 

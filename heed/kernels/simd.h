@@ -79,6 +79,16 @@ HWY_INLINE void StoreFirst(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) 
   std::memcpy(p, lanes, n * sizeof(T));
 }
 
+/// Stores a whole vector; a streaming one goes past the caches, to an address aligned to a vector.
+template <bool kStream, class D, typename T = hn::TFromD<D>>
+HWY_INLINE void StoreWhole(hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
+  if constexpr (kStream) {
+    hn::Stream(v, d, p);
+  } else {
+    hn::StoreU(v, d, p);
+  }
+}
+
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <hwy/cache_control.h>
+
 #include "heed/kernels/simd.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -50,9 +52,9 @@ struct StagedOutput {
   }
 };
 
-/// y[i] = f(x[i]...) over n contiguous elements; the tail goes through masked-off lanes of a padded
-/// copy.
-template <typename F, typename... In>
+/// y[i] = f(x[i]...) over n contiguous elements. Streamed results (kernels/stream.h) start at an
+/// aligned y.
+template <bool kStream, typename F, typename... In>
 HWY_INLINE void map_contiguous(const F& f, std::int64_t n, float* HWY_RESTRICT y, const In*... x) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -60,40 +62,45 @@ HWY_INLINE void map_contiguous(const F& f, std::int64_t n, float* HWY_RESTRICT y
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
     const auto first = f(hn::LoadU(d, x + i)...);
     const auto second = f(hn::LoadU(d, x + i + lanes)...);
-    hn::StoreU(first, d, y + i);
-    hn::StoreU(second, d, y + i + lanes);
+    StoreWhole<kStream>(first, d, y + i);
+    StoreWhole<kStream>(second, d, y + i + lanes);
   }
-  for (; i + lanes <= n; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i)...), d, y + i);
+  for (; i + lanes <= n; i += lanes) StoreWhole<kStream>(f(hn::LoadU(d, x + i)...), d, y + i);
   if (i < n) {
     const auto rest = static_cast<std::size_t>(n - i);
     StoreFirst(f(LoadFirst(d, x + i, rest)...), d, y + i, rest);
   }
+  if constexpr (kStream) hwy::FlushStream();
 }
 
 /// The same over strided operands.
 template <typename F>
-void map_run(const F& f, std::int64_t n, float* y, std::int64_t sy, const float* a,
-             std::int64_t sa) {
-  if (sy == 1 && sa == 1) return map_contiguous(f, n, y, a);
+void map_run(const F& f, std::int64_t n, float* y, std::int64_t sy, const float* a, std::int64_t sa,
+             bool stream) {
+  if (sy == 1 && sa == 1) {
+    return stream ? map_contiguous<true>(f, n, y, a) : map_contiguous<false>(f, n, y, a);
+  }
   StagedInput in(a, sa);
   StagedOutput out(y, sy);
   for (std::int64_t at = 0; at < n; at += kStage) {
     const std::int64_t m = std::min(kStage, n - at);
-    map_contiguous(f, m, out.block(at), in.block(at, m));
+    map_contiguous<false>(f, m, out.block(at), in.block(at, m));
     out.store(at, m);
   }
 }
 
 template <typename F>
 void map_run(const F& f, std::int64_t n, float* y, std::int64_t sy, const float* a, std::int64_t sa,
-             const float* b, std::int64_t sb) {
-  if (sy == 1 && sa == 1 && sb == 1) return map_contiguous(f, n, y, a, b);
+             const float* b, std::int64_t sb, bool stream) {
+  if (sy == 1 && sa == 1 && sb == 1) {
+    return stream ? map_contiguous<true>(f, n, y, a, b) : map_contiguous<false>(f, n, y, a, b);
+  }
   StagedInput first(a, sa);
   StagedInput second(b, sb);
   StagedOutput out(y, sy);
   for (std::int64_t at = 0; at < n; at += kStage) {
     const std::int64_t m = std::min(kStage, n - at);
-    map_contiguous(f, m, out.block(at), first.block(at, m), second.block(at, m));
+    map_contiguous<false>(f, m, out.block(at), first.block(at, m), second.block(at, m));
     out.store(at, m);
   }
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "heed/base/arena.h"
 #include "heed/kernels/reference/elementwise.h"
 #include "tests/support/isa_guard.h"
 
@@ -94,12 +95,27 @@ TEST(ElementwiseKernel, EveryMixOfStrides) {
             ASSERT_EQ(y[static_cast<std::size_t>(i * sy)],
                       a[static_cast<std::size_t>(i * sa)] - b[static_cast<std::size_t>(i * sb)])
                 << name_of(isa) << " " << sa << " " << sb << " " << sy << " at " << i;
-            if (sy == 2)
-              ASSERT_EQ(y[static_cast<std::size_t>(i * sy + 1)], -7.0f);  // gaps stay untouched
+            if (sy == 2) {  // gaps stay untouched
+              ASSERT_EQ(y[static_cast<std::size_t>(i * sy + 1)], -7.0f);
+            }
           }
         }
       }
     }
+  });
+}
+
+TEST(ElementwiseKernel, ResultsBeyondTheCachesAreTheSame) {
+  // Large enough to be written past the caches, with a ragged end.
+  const std::int64_t n = (std::int64_t{13} << 20) + 5;
+  const Scratch<float> x(n), y(n);
+  for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<float>(i % 1001) - 500.0f;
+  test::for_each_isa([&](Isa isa) {
+    std::fill_n(y.data(), n, 0.5f);
+    unary(Unary::relu, make_nest<2>({n}, {Strides{1}, {1}}), x.data(), y.data());
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < n; ++i) wrong += y[i] != std::max(x[i], 0.0f) ? 1 : 0;
+    EXPECT_EQ(wrong, 0) << name_of(isa);
   });
 }
 

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <tuple>
+
+#include "heed/base/arena.h"
 #include "tests/support/isa_guard.h"
 #include "tests/support/values.h"
 
@@ -97,6 +101,30 @@ TEST(NormKernel, NoRowsGiveZeroParameterGradients) {
   run(Norm::layer, {0, 9}, o);
   expect_close(o.dweight, std::vector<double>(9, 0.0), 0.0, "dweight");
   expect_close(o.dbias, std::vector<double>(9, 0.0), 0.0, "dbias");
+}
+
+TEST(NormKernel, RowsBeyondTheCachesAreTheSame) {
+  // 50 MiB of rows are written past the caches, the first 64 of them alone are not.
+  const Rows all{25'600, 512}, few{64, 512};
+  const std::int64_t n = all.count * all.width;
+  const Scratch<float> x(n), dy(n), y(n), dx(n), mean(all.count), rstd(all.count);
+  const Scratch<float> y_few(64 * 512), dx_few(64 * 512);
+  for (std::int64_t i = 0; i < n; ++i) {
+    x[i] = static_cast<float>(i % 1013) * 0.01f;
+    dy[i] = static_cast<float>(i % 997) * 0.01f - 3.0f;
+  }
+  test::for_each_isa([&](Isa isa) {
+    for (const auto& [rows, out, d_out] :
+         {std::tuple{all, y.data(), dx.data()}, {few, y_few.data(), dx_few.data()}}) {
+      norm(Norm::layer, NormForward<float>{rows, 1e-5, x.data(), nullptr, nullptr, nullptr, nullptr,
+                                           out, mean.data(), rstd.data()});
+      norm_backward(Norm::layer,
+                    NormBackward<float>{rows, x.data(), nullptr, mean.data(), rstd.data(),
+                                        dy.data(), nullptr, d_out, nullptr, nullptr});
+    }
+    EXPECT_EQ(std::memcmp(y.data(), y_few.data(), 64 * 512 * sizeof(float)), 0) << name_of(isa);
+    EXPECT_EQ(std::memcmp(dx.data(), dx_few.data(), 64 * 512 * sizeof(float)), 0) << name_of(isa);
+  });
 }
 
 }  // namespace
