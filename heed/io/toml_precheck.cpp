@@ -9,9 +9,10 @@
 namespace heed::io {
 namespace {
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 bool is_key_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '-';
 }
 
 // Walks the text outside strings and comments.
@@ -40,7 +41,8 @@ class Walk {
     if (dots_ >= kMaxDepth || open_.size() > kMaxDepth) {
       refuse(fmt::format("nested deeper than {}", kMaxDepth));
     }
-    // Times have a ':'; nothing in heed takes a time, and whoever writes one means YAML or JSON.
+    // Nothing in heed takes a date or time; a ':' more likely means YAML or JSON.
+    if (c == '-' && in_value() && is_digit(text_[at_ - 1])) refuse("a date: write it in quotes");
     if (c == ':') refuse("a ':' outside a string: write key = value, and times in quotes");
     constexpr std::string_view kOthers = "[]{}=,.+ \t\r\n";
     if (!is_key_character(c) && kOthers.find(c) == std::string_view::npos) {

@@ -3,7 +3,7 @@
 //   stack when its tables are destroyed.
 // - Its parser assumes (by assert, or undefined behaviour without) some things that it does not
 //   check: that a table's name begins like a key, that a list's item does not begin with a bracket
-//   of the wrong kind, that a date's 'T' is followed by a digit.
+//   of the wrong kind; and much about dates and times, which heed has no use for.
 // - Its test for white space is undefined for many characters beyond ASCII. They can reach it right
 //   after a number, and in a string after a backslash.
 // It need not be right about what toml++ refuses anyway, only about texts up to the first error.

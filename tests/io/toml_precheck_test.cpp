@@ -69,7 +69,9 @@ TEST(TomlPrecheck, DotsAndBracketsThatNestNothingAreFree) {
 TEST(TomlPrecheck, RefusesWhatTomlPlusPlusTakesForGranted) {
   const std::pair<std::string, const char*> cases[] = {
       {"# a: b\na: 1", "a.toml:2:2: a ':' outside a string: write key = value"},
-      {"a = 2024-01-01T\x07", "a.toml:1:16: \"\\x07\" outside a string"},
+      {"a = 2024-01-01T\x07", "a.toml:1:9: a date: write it in quotes"},
+      {"a = [1, 2024-01-01 1", "a.toml:1:13: a date: write it in quotes"},
+      {"a = \x07", "a.toml:1:5: \"\\x07\" outside a string"},
       {"a = 12:00:00", "a.toml:1:7: a ':' outside"},
       {std::string("[\0a]", 4), "a.toml:1:1: the name of a table must follow"},
       {"\n [[ =a]]", "a.toml:2:2: the name of a table must follow"},
@@ -107,7 +109,8 @@ TEST(TomlPrecheck, LetsTomlPass) {
            "[a.'b'.\"c\"]\n'd'.\"e\"={'f'.g='h',\"i\"=[['j'],{}]}",
            "[ a . 'b' ] # c: d\r\n[[\"c\"]]",
            "a = [\n  [1, 2], # ]}\n  {x = 'it', \"y\" = +1e-3},\n]",
-           "2024-01-01 = 0x_1",
+           "2024-01-01 = 0x_1\na-1-b = -1e-5",
+           "a=-1",
            "s = \"\"\"\"quoted\"\"\"\"\nt = ''''quoted''''",
            "s = \"\\\"\" # :",
            "a = 'C:\\dir'\nb = \"12:00\"",

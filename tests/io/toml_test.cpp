@@ -68,7 +68,7 @@ TEST(Toml, RefusesWhatIsNotToml) {
     EXPECT_THAT(error_of(text), StartsWith(fmt::format("[toml] {}", place))) << text;
   }
   EXPECT_THAT(error_of("x = 1\na = 2024-01-01"),
-              AllOf(StartsWith("[toml] a.toml:2:1: "), HasSubstr("date")));
+              AllOf(StartsWith("[toml] a.toml:2:9: "), HasSubstr("date")));
 }
 
 TEST(Toml, TextOfValues) {
