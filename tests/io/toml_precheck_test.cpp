@@ -20,47 +20,49 @@ std::string error_of(std::string_view text) {
   return error_message([&] { parse_toml(text, "a.toml"); });
 }
 
-std::string repeated(std::string_view text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
+// before, then a piece many times, then after
+std::string around(std::string_view before, std::string_view piece, int times,
+                   std::string_view after) {
+  std::string all(before);
+  for (int i = 0; i < times; ++i) all += piece;
+  return all.append(after);
 }
 
 // toml++ itself dies of the dotted ones.
 TEST(TomlPrecheck, DepthIsLimited) {
   for (const int depth : {kMaxDepth + 1, 1000, 1'000'000}) {
     for (const std::string& text : {
-             "a = " + repeated("[", depth),
-             "a = " + repeated("[", depth) + repeated("]", depth),
-             "a = " + repeated("{a=", depth),
-             "[" + repeated("a.", depth) + "a]",
-             "[[" + repeated("a.", depth) + "a]]",
-             repeated("a.", depth) + "a = 1",
-             repeated("\"a\".", depth) + "a = 1",
-             repeated("a . ", depth) + "a = 1",
-             "s = '''\n''' # '\n" + repeated("a.", depth) + "a = 1",
-             "s = \"\\\\\"\n" + repeated("a.", depth) + "a = 1",
-             "s = \"\"\"\\\n\"\"\"\"\n" + repeated("a.", depth) + "a = 1",
+             around("a = ", "[", depth, ""),
+             around(around("a = ", "[", depth, ""), "]", depth, ""),
+             around("a = ", "{a=", depth, ""),
+             around("[", "a.", depth, "a]"),
+             around("[[", "a.", depth, "a]]"),
+             around("", "a.", depth, "a = 1"),
+             around("", "\"a\".", depth, "a = 1"),
+             around("", "a . ", depth, "a = 1"),
+             around("s = '''\n''' # '\n", "a.", depth, "a = 1"),
+             around("s = \"\\\\\"\n", "a.", depth, "a = 1"),
+             around("s = \"\"\"\\\n\"\"\"\"\n", "a.", depth, "a = 1"),
          }) {
       EXPECT_THAT(error_of(text), HasSubstr("nested deeper than 64")) << text.substr(0, 40);
     }
   }
   // Each key and bracket is within bounds, the whole is not.
-  EXPECT_THAT(error_of(repeated("a.a.a.a.a.a.a.a={", 60) + "a=1" + repeated("}", 60)),
+  EXPECT_THAT(error_of(around(around("", "a.a.a.a.a.a.a.a={", 60, "a=1"), "}", 60, "")),
               HasSubstr("nested deeper than 64"));
 }
 
 TEST(TomlPrecheck, DotsAndBracketsThatNestNothingAreFree) {
   for (const std::string& text : {
-           "s = \"" + repeated(".[{:", 1000) + "\"",
-           "s = '" + repeated(".[{", 1000) + "'",
-           "s = '''" + repeated(".[{\n", 1000) + "'''",
-           "s = \"\"\"" + repeated(".[{\\\"\n", 1000) + "\"\"\"",
-           "# " + repeated(".[{", 1000),
-           "l = [" + repeated("0.5, ", 1000) + "]",
-           "l = [" + repeated("[1], ", 1000) + "]",
-           repeated("[[a.b]]\nx = 1.5\n", 1000),
-           "a = " + repeated("[", kMaxDepth - 1) + repeated("]", kMaxDepth - 1),
+           around("s = \"", ".[{:", 1000, "\""),
+           around("s = '", ".[{", 1000, "'"),
+           around("s = '''", ".[{\n", 1000, "'''"),
+           around("s = \"\"\"", ".[{\\\"\n", 1000, "\"\"\""),
+           around("# ", ".[{", 1000, ""),
+           around("l = [", "0.5, ", 1000, "]"),
+           around("l = [", "[1], ", 1000, "]"),
+           around("", "[[a.b]]\nx = 1.5\n", 1000, ""),
+           around(around("a = ", "[", kMaxDepth - 1, ""), "]", kMaxDepth - 1, ""),
        }) {
     EXPECT_EQ(error_of(text), "(no error)") << text.substr(0, 40);
   }
