@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kCells = 16;               // wanted at least, if the shape gives them
 constexpr std::int64_t kPatchElements = 1 << 16;  // of columns at a time: 256 KiB, for L2
-constexpr std::int64_t kLeastPixels = 64;         // a product narrower than that is slow
+constexpr std::int64_t kLeastPixels = 64;         // in a block: packing the other matrix must pay
 constexpr std::int64_t kLeastRows = 64;
 constexpr std::int64_t kPadding = 16;  // elements behind a row whose length is bad for the cache
 

@@ -45,15 +45,20 @@ void for_each_line_run(const Lines<N>& lines, std::int64_t cost_per_element, con
   for_each_run(lines.others, length * cost_per_element, f, per_cell);
 }
 
+/// Calls f(at) for every line of a run, on this thread.
+template <int N, typename F>
+void visit_lines(const Lines<N>& lines, Run<N> run, const F& f) {
+  for (std::int64_t i = 0; i < run.length; ++i) {
+    f(run.at);
+    for (std::size_t k = 0; k < N; ++k) run.at[k] += lines.across[k];
+  }
+}
+
 /// Calls f(at) for every line, on all threads.
 template <int N, typename F>
 void for_each_line(const Lines<N>& lines, std::int64_t cost_per_element, const F& f) {
-  for_each_line_run(lines, cost_per_element, [&](Run<N> run) {
-    for (std::int64_t i = 0; i < run.length; ++i) {
-      f(run.at);
-      for (std::size_t k = 0; k < N; ++k) run.at[k] += lines.across[k];
-    }
-  });
+  for_each_line_run(lines, cost_per_element,
+                    [&](const Run<N>& run) { visit_lines(lines, run, f); });
 }
 
 }  // namespace heed::kernels

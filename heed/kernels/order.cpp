@@ -50,16 +50,25 @@ bool any_beats(const Beats& beats, const T* x, T best) {
   return any;
 }
 
+template <typename T>
+struct Line {
+  const T* data;
+  std::int64_t length;
+  std::int64_t step;
+  T operator[](std::int64_t i) const { return data[i * step]; }
+};
+
 // Calls f(i) for the elements of a line from `first` on that may beat best(), in order.
 template <typename Beats, typename T, typename Best, typename F>
-void for_each_candidate(const Beats& beats, const T* x, std::int64_t first, std::int64_t n,
-                        std::int64_t step, const Best& best, const F& f) {
-  for (std::int64_t i = first; i < n;) {
-    if (step == 1 && i + kBlock <= n && !any_beats(beats, x + i, best())) {
-      i += kBlock;
+void for_each_candidate(const Beats& beats, const Line<T>& line, std::int64_t first,
+                        const Best& best, const F& f) {
+  for (std::int64_t i = first; i < line.length;) {
+    const std::int64_t end = std::min(line.length, i + kBlock);
+    const bool whole = line.step == 1 && end == i + kBlock;
+    if (whole && !any_beats(beats, line.data + i, best())) {
+      i = end;
       continue;
     }
-    const std::int64_t end = std::min(n, i + kBlock);
     for (; i < end; ++i) f(i);
   }
 }
@@ -88,28 +97,33 @@ struct Ascending {
   }
 };
 
+// Writes the first n entries as a line of values and a line of indices.
 template <typename T>
-void write_entries(const Entry<T>* entries, std::int64_t n, T* values, std::int64_t value_step,
-                   std::int64_t* indices, std::int64_t index_step) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    values[i * value_step] = entries[i].value;
-    indices[i * index_step] = entries[i].index;
+struct Output {
+  T* values;
+  std::int64_t* indices;
+  const Lines<3>& lines;
+
+  void write(const Entry<T>* entries, std::int64_t n, const std::array<std::int64_t, 3>& at) const {
+    for (std::int64_t i = 0; i < n; ++i) {
+      values[at[1] + i * lines.steps[1]] = entries[i].value;
+      indices[at[2] + i * lines.steps[2]] = entries[i].index;
+    }
   }
-}
+};
 
 }  // namespace
 
 template <typename T>
 void arg_extreme(Extreme which, const Lines<2>& lines, const T* x, std::int64_t* y) {
   const auto with = [&](auto beats) {
-    const std::int64_t step = lines.steps[0];
     for_each_line(lines, 1, [&](const std::array<std::int64_t, 2>& at) {
-      const T* const line = x + at[0];
+      const Line<T> line{x + at[0], lines.length, lines.steps[0]};
       std::int64_t found = 0;
       for_each_candidate(
-          beats, line, 1, lines.length, step, [&] { return line[found * step]; },
+          beats, line, 1, [&] { return line[found]; },
           [&](std::int64_t i) {
-            if (beats(line[i * step], line[found * step])) found = i;
+            if (beats(line[i], line[found])) found = i;
           });
       y[at[1]] = found;
     });
@@ -121,23 +135,26 @@ template <typename T>
 void top_k(const Lines<3>& lines, std::int64_t k, const T* x, T* values, std::int64_t* indices) {
   if (k == 0) return;
   const Before<Larger> before;
-  const std::int64_t step = lines.steps[0];
-  for_each_line(lines, 2, [&](const std::array<std::int64_t, 3>& at) {
-    const T* const line = x + at[0];
-    const Scratch<Entry<T>> best(k);  // a heap with the last of them on top
-    for (std::int64_t i = 0; i < k; ++i) best[i] = {line[i * step], i};
-    std::make_heap(best.data(), best.data() + k, before);
-    for_each_candidate(
-        Larger(), line, k, lines.length, step, [&] { return best[0].value; },
-        [&](std::int64_t i) {
-          const Entry<T> entry{line[i * step], i};
-          if (!before(entry, best[0])) return;
-          std::pop_heap(best.data(), best.data() + k, before);
-          best[k - 1] = entry;
-          std::push_heap(best.data(), best.data() + k, before);
-        });
-    std::sort_heap(best.data(), best.data() + k, before);
-    write_entries(best.data(), k, values + at[1], lines.steps[1], indices + at[2], lines.steps[2]);
+  const Output<T> output{values, indices, lines};
+  for_each_line_run(lines, 2, [&](const Run<3>& run) {
+    const Scratch<Entry<T>> scratch(k);
+    Entry<T>* const best = scratch.data();  // a heap with the last of them on top
+    visit_lines(lines, run, [&](const std::array<std::int64_t, 3>& at) {
+      const Line<T> line{x + at[0], lines.length, lines.steps[0]};
+      for (std::int64_t i = 0; i < k; ++i) best[i] = {line[i], i};
+      std::make_heap(best, best + k, before);
+      for_each_candidate(
+          Larger(), line, k, [&] { return best[0].value; },
+          [&](std::int64_t i) {
+            const Entry<T> entry{line[i], i};
+            if (!before(entry, best[0])) return;
+            std::pop_heap(best, best + k, before);
+            best[k - 1] = entry;
+            std::push_heap(best, best + k, before);
+          });
+      std::sort_heap(best, best + k, before);
+      output.write(best, k, at);
+    });
   });
 }
 
@@ -145,16 +162,19 @@ template <typename T>
 void sort(const Lines<3>& lines, bool descending, const T* x, T* values, std::int64_t* indices) {
   const std::int64_t n = lines.length;
   const auto cost = 4 * static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(n)));
-  for_each_line(lines, cost, [&](const std::array<std::int64_t, 3>& at) {
-    const Scratch<Entry<T>> entries(n);
-    for (std::int64_t i = 0; i < n; ++i) entries[i] = {x[at[0] + i * lines.steps[0]], i};
-    if (descending) {
-      std::sort(entries.data(), entries.data() + n, Before<Larger>());
-    } else {
-      std::sort(entries.data(), entries.data() + n, Before<Ascending>());
-    }
-    write_entries(entries.data(), n, values + at[1], lines.steps[1], indices + at[2],
-                  lines.steps[2]);
+  const Output<T> output{values, indices, lines};
+  for_each_line_run(lines, cost, [&](const Run<3>& run) {
+    const Scratch<Entry<T>> scratch(n);
+    Entry<T>* const entries = scratch.data();
+    visit_lines(lines, run, [&](const std::array<std::int64_t, 3>& at) {
+      for (std::int64_t i = 0; i < n; ++i) entries[i] = {x[at[0] + i * lines.steps[0]], i};
+      if (descending) {
+        std::sort(entries, entries + n, Before<Larger>());
+      } else {
+        std::sort(entries, entries + n, Before<Ascending>());
+      }
+      output.write(entries, n, at);
+    });
   });
 }
 
