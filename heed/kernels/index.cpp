@@ -91,6 +91,7 @@ void scatter_add(const Lines<3>& lines, const T* x, const I* index, T* y) {
 
 template <typename I>
 void take_rows(RowsShape s, std::size_t element_bytes, const void* x, const I* ids, void* y) {
+  if (s.inner == 0) return;
   with_element(element_bytes, [&](auto zero) {
     using T = decltype(zero);
     const std::int64_t rows = s.outer * s.count;

@@ -69,14 +69,13 @@ TEST(GatherKernel, AnyLayoutAndElementSize) {
 TEST(ScatterAddKernel, AddsInTheOrderOfTheLine) {
   // 1 + 2^-24 + 2^-24 rounds to 1, (2^-24 + 2^-24) + 1 does not: the order shows in the bits.
   const float tiny = 0x1p-24f;
-  const std::int64_t index[] = {1, 1, 1};
-  for (const auto& [values, expected] : {std::pair{std::array{1.0f, tiny, tiny}, 1.0f},
-                                         {std::array{tiny, tiny, 1.0f}, 1.0f + 2 * tiny}}) {
-    float y[] = {0.0f, 0.0f};
-    scatter_add(make_lines<3>({3}, 0, {Strides{1}, Strides{1}, Strides{1}}), values.data(), index,
-                y);
-    EXPECT_EQ(y[0], 0.0f);
-    EXPECT_EQ(y[1], expected);
+  const float x[] = {1.0f, tiny, tiny, tiny, tiny, 1.0f};  // both as [2, 3] and as its transpose
+  const std::int64_t index[] = {1, 1, 1, 1, 1, 1};
+  for (const bool along : {true, false}) {
+    float y[4] = {};
+    const Strides in = along ? Strides{3, 1} : Strides{1, 2};
+    scatter_add(make_lines<3>({2, 3}, 1, {in, in, Strides{2, 1}}), x, index, y);
+    EXPECT_EQ(std::vector(y, y + 4), (std::vector{0.0f, 1.0f, 0.0f, 1.0f + 2 * tiny}));
   }
 }
 

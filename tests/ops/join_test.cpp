@@ -75,9 +75,9 @@ TEST(Split, SizesAndCountsAtRunTime) {
               return concat({parts[2] * 3.0, parts[1], parts[0] * parts[0]}, 1);
             }});
   check_op({.name = "parts", .shapes = {{6, 5}}, .op = [](auto in) {
-              Tensor total = in[0] * 0.5;  // x has a gradient of its own before the parts' comes
               const std::vector<Tensor> parts = split(in[0], 3, 0);
-              return sum(total, {0}) + sum(parts[0] * parts[2], {0});
+              const Tensor later = in[0] * 0.5;  // its gradient comes before that of the parts
+              return sum(later, {0}) + sum(parts[0] * parts[2], {0});
             }});
   EXPECT_EQ(split(zeros({3, 0}), 4, 1).size(), 4u);
 }

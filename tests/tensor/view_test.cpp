@@ -139,6 +139,10 @@ TEST(Reshape, KnowsWhatNeedsNoCopy) {
   EXPECT_TRUE(view::can_reshape(view::slice(x, 0, 0, 4, 2), {2, 30}));
   EXPECT_TRUE(view::can_reshape(view::slice(x, 2, 0, 5, 4), {24, 2}));
   EXPECT_FALSE(view::can_reshape(view::slice(x, 2, 0, 5, 4), {48}));
+  // The stride of an axis of size 1 stands in nobody's way.
+  const Tensor odd(x.storage(), x.dtype(), {4, 2, 1, 3}, {12, 3, 99, 1}, 0);
+  EXPECT_TRUE(view::can_reshape(odd, {4, 6}));
+  EXPECT_EQ(values_of(view::reshape(odd, {4, 6})), values_of(odd));
   EXPECT_EQ(
       error_message([&] { view::reshape(view::transpose(x, 0, 1), {120}); }),
       "[reshape] a view of shape [6, 4, 5] and strides [5, 30, 1] cannot become [120] without "
