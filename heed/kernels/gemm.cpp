@@ -3,10 +3,10 @@
 #include <dnnl.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "heed/base/arena.h"
 #include "heed/base/error.h"
+#include "heed/kernels/copy.h"
 #include "heed/kernels/reference/gemm.h"
 
 #ifdef HEED_WITH_OPENMP
@@ -50,29 +50,27 @@ Stored stored(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
   return {'T', std::max<std::int64_t>({column_stride, rows, 1})};
 }
 
-// Rows a multiple of 1 KiB apart fall into few cache sets when a panel walks down them: oneDNN 2.6
-// drops from 87 to 55 GF/s (64x512x512 on Zen 4, AVX2). A copy with padded rows costs less than
-// that.
+// oneDNN 2.6 on AVX2 likes its operands row-major with rows that do not fall into few cache sets;
+// where they are not, and each element is used often enough, a copy that is costs less than it
+// brings (GF/s on Zen 4, peak 89): rows a multiple of 1 KiB apart, read as a panel down the rows:
+// 55, copied 87 (64x512x512); a transposed b: 84, copied 88 (400x384x256).
 constexpr std::int64_t kBadStride = 256;
 constexpr std::int64_t kPadding = 16;
-constexpr std::int64_t kWorthCopying = 48;  // uses of each copied element
+constexpr std::int64_t kUsesForPadding = 48;
+constexpr std::int64_t kUsesForTransposing = 1024;
 
-template <typename T>
-Matrix<T> padded_copy(Matrix<T> x, std::int64_t rows, std::int64_t columns, T* to) {
-  const std::int64_t leading = columns + kPadding;
-  constexpr std::int64_t kRows = 32;
-  parallel_for((rows + kRows - 1) / kRows, kRows * columns, [&](std::int64_t cell) {
-    for (std::int64_t r = cell * kRows; r < std::min(rows, (cell + 1) * kRows); ++r) {
-      std::memcpy(to + r * leading, x.data + r * x.row_stride,
-                  static_cast<std::size_t>(columns) * sizeof(T));
-    }
-  });
-  return {to, leading, 1};
+bool worth_copying(std::int64_t rows, std::int64_t columns) { return rows >= 32 && columns >= 64; }
+
+bool falls_into_few_sets(std::int64_t stride, std::int64_t uses) {
+  return stride % kBadStride == 0 && uses >= kUsesForPadding;
 }
 
-bool wants_padding(std::int64_t stride, std::int64_t rows, std::int64_t columns,
-                   std::int64_t uses) {
-  return stride % kBadStride == 0 && rows >= 32 && columns >= 64 && uses >= kWorthCopying;
+// Row-major with padded rows, whatever x is.
+Matrix<float> padded_copy(Matrix<float> x, std::int64_t rows, std::int64_t columns, float* to) {
+  const std::int64_t leading = columns + kPadding;
+  copy(make_nest<2>({rows, columns}, {Strides{x.row_stride, x.column_stride}, {leading, 1}}),
+       sizeof(float), x.data, to);
+  return {to, leading, 1};
 }
 
 // The tile grid of one product; only the shape decides. Large products are cut into tiles worth
@@ -84,7 +82,7 @@ struct Tiles {
 
 bool worth_splitting(std::int64_t tiles, std::int64_t multiply_adds) {
   constexpr std::int64_t kMega = 1 << 20;
-  return multiply_adds > 128 * kMega || (tiles < 8 && multiply_adds >= 96 * kMega) ||
+  return multiply_adds > 64 * kMega || (tiles < 8 && multiply_adds >= 32 * kMega) ||
          (tiles < 4 && multiply_adds >= 4 * kMega);
 }
 
@@ -177,23 +175,25 @@ void gemm_serial(GemmShape s, Matrix<double> a, Matrix<double> b, double beta, d
 
 void gemm(const GemmCall<float>& call) {
   const GemmShape& s = call.shape;
+  const Matrix<float>&a = call.a, &b = call.b;
   const bool one = call.batch.count() == 1;
-  const bool pad_b =
-      one && call.b.column_stride == 1 && wants_padding(call.b.row_stride, s.k, s.n, s.m);
+  const bool b_transposed = b.column_stride != 1;
+  const bool copy_b =
+      one && worth_copying(s.k, s.n) &&
+      (b_transposed ? s.m >= kUsesForTransposing : falls_into_few_sets(b.row_stride, s.m));
   // A transposed a is read down its rows in memory, of which there are k.
-  const bool pad_a = one && call.a.row_stride == 1 && call.a.column_stride != 1 &&
-                     wants_padding(call.a.column_stride, s.k, s.m, s.n);
-  if (!pad_a && !pad_b) return gemm_grid(call);
-  const Scratch<float> copy_a(pad_a ? s.k * (s.m + kPadding) : 0);
-  const Scratch<float> copy_b(pad_b ? s.k * (s.n + kPadding) : 0);
-  GemmCall<float> padded = call;
-  if (pad_b) padded.b = padded_copy(call.b, s.k, s.n, copy_b.data());
-  if (pad_a) {
-    const Matrix<float> memory{call.a.data, call.a.column_stride, 1};
-    const Matrix<float> copied = padded_copy(memory, s.k, s.m, copy_a.data());
-    padded.a = {copied.data, 1, copied.row_stride};
+  const bool copy_a = one && a.row_stride == 1 && a.column_stride != 1 && worth_copying(s.k, s.m) &&
+                      falls_into_few_sets(a.column_stride, s.n);
+  if (!copy_a && !copy_b) return gemm_grid(call);
+  const Scratch<float> room_a(copy_a ? s.k * (s.m + kPadding) : 0);
+  const Scratch<float> room_b(copy_b ? s.k * (s.n + kPadding) : 0);
+  GemmCall<float> copied = call;
+  if (copy_b) copied.b = padded_copy(b, s.k, s.n, room_b.data());
+  if (copy_a) {
+    const Matrix<float> memory = padded_copy({a.data, a.column_stride, 1}, s.k, s.m, room_a.data());
+    copied.a = {memory.data, 1, memory.row_stride};
   }
-  gemm_grid(padded);
+  gemm_grid(copied);
 }
 
 void gemm(const GemmCall<double>& call) { gemm_grid(call); }
