@@ -85,7 +85,13 @@ void choose_isa() {
 std::string_view name_of(Isa isa) { return entry_of(isa).name; }
 
 std::vector<Isa> available_isas() {
-  const std::int64_t supported = hwy::SupportedTargets();
+  std::int64_t supported = hwy::SupportedTargets();
+#ifdef __x86_64__
+  // Highway 1.0.3 offers AVX even where the system does not save its registers and so forbids it
+  // (Linux booted with noxsave); the compiler's check knows better.
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("avx2")) supported &= ~(HWY_AVX2 | (HWY_AVX2 - 1));
+#endif
   std::vector<Isa> isas;
   for (const Entry& entry : kEntries) {
     if ((supported & entry.target) != 0) isas.push_back(entry.isa);

@@ -36,6 +36,10 @@ TEST(IsaTest, AgreesWithTheCompilersViewOfTheCpu) {
   };
   EXPECT_EQ(has(Isa::sse4), __builtin_cpu_supports("sse4.2") != 0);
   EXPECT_EQ(has(Isa::avx2), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+  EXPECT_EQ(has(Isa::avx512),
+            __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                __builtin_cpu_supports("avx512vl"));
   EXPECT_FALSE(has(Isa::neon));
   EXPECT_TRUE(std::is_sorted(available.rbegin(), available.rend())) << "best first";
 #endif
