@@ -1,4 +1,5 @@
-// The version of the library that is linked, which may differ from the headers that were compiled against.
+// The version of the library that is linked, which may differ from the headers that were compiled
+// against.
 #pragma once
 
 #include <string_view>

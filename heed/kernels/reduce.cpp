@@ -57,7 +57,8 @@ void reduce_row(const float* x, std::int64_t n, float* y) {
   for (; i + lanes <= n; i += lanes) sums[0] = Op::combine(sums[0], hn::LoadU(d, x + i));
   if (i < n) {
     const auto rest = static_cast<std::size_t>(n - i);
-    sums[1] = Op::combine(sums[1], hn::IfThenElse(hn::FirstN(d, rest), LoadFirst(d, x + i, rest), start));
+    sums[1] =
+        Op::combine(sums[1], hn::IfThenElse(hn::FirstN(d, rest), LoadFirst(d, x + i, rest), start));
   }
   *y = Op::across(Op::combine(Op::combine(sums[0], sums[1]), Op::combine(sums[2], sums[3])));
 }

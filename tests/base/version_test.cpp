@@ -9,7 +9,8 @@ namespace heed {
 namespace {
 
 TEST(Version, IsThreeNumbers) {
-  EXPECT_TRUE(std::regex_match(std::string(version()), std::regex(R"(\d+\.\d+\.\d+)"))) << version();
+  EXPECT_TRUE(std::regex_match(std::string(version()), std::regex(R"(\d+\.\d+\.\d+)")))
+      << version();
 }
 
 }  // namespace
