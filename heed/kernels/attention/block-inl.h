@@ -1,0 +1,132 @@
+// One block of queries on its way through the tiles: its place, its stages and the scores of a
+// strip. What forward and backward share.
+#if defined(HEED_KERNELS_ATTENTION_BLOCK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_BLOCK_INL_H_
+#undef HEED_KERNELS_ATTENTION_BLOCK_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_BLOCK_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "heed/kernels/attention/program.h"
+#include "heed/kernels/attention/stages.h"
+#include "heed/kernels/attention/weights-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Two panels of registers wide: K and V are then read from L2 half as often, and the block's tiles
+// still lie in L1.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr std::int64_t kBlockVectors = 4;
+#else
+inline constexpr std::int64_t kBlockVectors = 6;
+#endif
+inline constexpr std::int64_t kBlockRows = kBlockVectors * kLanes;
+static_assert(kBlockRows <= kMaxBlockRows);
+
+/// Keys in a tile: the tile and what it is multiplied with must fit L1.
+inline std::int64_t tile_keys(std::int64_t features) { return features <= 64 ? 128 : 64; }
+
+inline constexpr float kLog2E = math::kLog2E;
+inline constexpr float kLn2 = 0x1.62e43p-1f;
+
+/// Where a block is, and the program it runs.
+class Block {
+ public:
+  Block(const AttentionProgram<float>& program, std::int64_t batch, std::int64_t head,
+        std::int64_t row)
+      : program_(program),
+        batch_(batch),
+        head_(head),
+        row_(row),
+        rows_(std::min(kBlockRows, program.shape.queries(batch) - row)),
+        vectors_((rows_ + kLanes - 1) / kLanes),
+        plan_(program.see, region(), kLanes) {}
+
+  std::int64_t rows() const { return rows_; }
+  std::int64_t vectors() const { return vectors_; }
+  const KeyPlan& plan() const { return plan_; }
+
+  /// Factor from scores to the logarithm of weights to base 2. Without stages that expect scores as
+  /// they are, the queries carry it already.
+  float unit() const { return plain() ? 1.0f : kLog2E; }
+  float query_factor() const { return plain() ? program_.scale * kLog2E : program_.scale; }
+  bool plain() const { return program_.modify.empty() && program_.normalise == Normalise::softmax; }
+
+  RowBlock<float> row_block() const {
+    RowBlock<float> block;
+    block.batch = batch_;
+    block.head = head_;
+    block.row = row_;
+    block.rows = rows_;
+    block.stride = kBlockRows;
+    block.features = program_.shape.D;
+    block.value_features = program_.shape.Dv;
+    block.query_unit = plain() ? kLn2 : 1.0f;
+    return block;
+  }
+
+  /// Where a strip lies in a tile whose first key is `col`.
+  static std::int64_t offset(const Strip& strip, std::int64_t col) {
+    return (strip.col - col) * kBlockRows + strip.vector * kLanes;
+  }
+  static Piece piece(const Strip& strip, float* data) {
+    return {data, kBlockRows, strip.cols, strip.vectors};
+  }
+  Tile<float> tile(const Strip& strip, float* data) const {
+    Tile<float> tile;
+    tile.data = data;
+    tile.stride = kBlockRows;
+    tile.batch = batch_;
+    tile.head = head_;
+    tile.row = row_ + strip.vector * kLanes;
+    tile.col = strip.col;
+    tile.rows = rows_of(strip);
+    tile.cols = strip.cols;
+    return tile;
+  }
+  std::int64_t rows_of(const Strip& strip) const {
+    return std::min(rows_ - strip.vector * kLanes, strip.vectors * kLanes);
+  }
+
+  /// Scores of a strip after all modifiers; -inf where hidden.
+  void scores(const Strip& strip, RowsOf<const float> keys, const float* queries, float* data,
+              const StageRun<float>& modify, std::int64_t at) const {
+    product(strip.cols, strip.vectors, program_.shape.D,
+            AlongRows{keys.row(strip.col), keys.stride}, queries + strip.vector * kLanes,
+            kBlockRows, Put{data, kBlockRows});
+    if (!modify.empty()) modify.forward(tile(strip, data), at);
+    hide(strip, data);
+  }
+
+  void hide(const Strip& strip, float* data) const {
+    if (strip.kind == Strip::Kind::open) return;
+    const Piece scores = piece(strip, data);
+    if (strip.kind == Strip::Kind::edge) {
+      const std::int64_t r = strip.vector * kLanes;
+      return hide_outside(scores, strip.col, plan_.first() + r, plan_.last() + r);
+    }
+    HWY_ALIGN std::uint8_t seen[kStripKeys * kBlockRows];
+    Region where = region();
+    where.col = strip.col;
+    where.cols = strip.cols;
+    program_.see->fill(where, seen, kBlockRows);
+    hide_unseen(scores, seen + strip.vector * kLanes, kBlockRows);
+  }
+
+ private:
+  Region region() const { return {batch_, head_, row_, rows_, 0, program_.shape.keys(batch_)}; }
+
+  const AttentionProgram<float>& program_;
+  std::int64_t batch_, head_, row_, rows_, vectors_;
+  KeyPlan plan_;
+};
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

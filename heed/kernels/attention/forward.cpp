@@ -1,0 +1,317 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/attention/forward.cpp"
+#include "heed/kernels/foreach_target.h"  // must come before simd.h
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "heed/base/arena.h"
+#include "heed/base/threads.h"
+#include "heed/kernels/attention/block-inl.h"
+#include "heed/kernels/attention/forward.h"
+#include "heed/kernels/attention/grid.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+namespace {
+
+// Weights are powers of two relative to a reference per row: the maximum over the first keys it
+// saw. Later scores may be higher, and the row's sum tells: above kRescale the reference is raised,
+// above kOverflow the tile is done again with its own maximum. So the exponential needs no maximum
+// and runs inside the product's last instructions.
+constexpr float kRescale = 0x1p32f;
+constexpr float kOverflow = 0x1p100f;
+// The keys by which a row gets its reference.
+constexpr std::int64_t kFirstKeys = 64;
+// A tile's own maximum moves the reference only if it is that much higher (log2).
+constexpr float kRaise = 8.0f;
+
+class ForwardBlock {
+ public:
+  ForwardBlock(const AttentionProgram<float>& program, const AttentionForward<float>& call,
+               const BlockAt& at)
+      : program_(program),
+        call_(call),
+        at_(at),
+        block_(program, at.batch, at.head, at.row),
+        tile_keys_(tile_keys(std::max(program.shape.D, program.shape.Dv))),
+        modify_list_(program.modify, kBlockRows, false),
+        reweight_list_(program.reweight, kBlockRows, false),
+        memory_(kRowArrays * kBlockRows +
+                (program.shape.D + program.shape.Dv + tile_keys_) * kBlockRows +
+                modify_list_.space(0) + reweight_list_.space(0)),
+        modify_(modify_list_, 0, stage_memory(), nullptr),
+        reweight_(reweight_list_, 0, stage_memory() + modify_list_.space(0), nullptr) {
+    const std::int64_t kv_head = at.head / program.shape.group();
+    keys_ = {call.k.at(at.batch, kv_head), call.k.row};
+    values_ = {call.v.at(at.batch, kv_head), call.v.row};
+  }
+
+  void run() {
+    pack_transposed({call_.q.at(at_.batch, at_.head, at_.row), call_.q.row}, block_.rows(),
+                    program_.shape.D, {queries(), kBlockRows}, block_.query_factor());
+    std::fill_n(output(), program_.shape.Dv * kBlockRows, 0.0f);
+    std::fill_n(sums(), kBlockRows, 0.0f);
+    std::fill_n(top(), kBlockRows, -std::numeric_limits<float>::infinity());
+    std::fill_n(offset(), kBlockRows, 0.0f);
+    RowBlock<float> rows = block_.row_block();
+    rows.queries = queries();
+    rows.output = output();
+    modify_.begin(rows);
+    reweight_.begin(rows);
+    for (std::int64_t from = block_.plan().begin(), to; from < block_.plan().end(); from = to) {
+      const bool first = program_.normalise == Normalise::softmax && !settled_;
+      to = std::min(block_.plan().end(), from + (first ? kFirstKeys : tile_keys_));
+      strips_.clear();
+      block_.plan().cut(from, to, strips_);
+      tile(strips_, from);
+    }
+    modify_.end(rows);
+    reweight_.end(rows);
+    store();
+  }
+
+ private:
+  void tile(const KeyPlan::Strips& strips, std::int64_t col) {
+    if (program_.normalise != Normalise::softmax) {
+      pointwise(strips, col);
+    } else if (!settled_ || cautious_) {
+      cautious_tile(strips, col);
+    } else if (!quick_tile(strips, col)) {
+      cautious_ = true;
+      cautious_tile(strips, col);
+    }
+    read(strips, col);
+  }
+
+  // Weights against the reference as it is. False, and nothing changed, if a sum overflows.
+  bool quick_tile(const KeyPlan::Strips& strips, std::int64_t col) {
+    std::copy_n(sums(), kBlockRows, sums_before());
+    for (const Strip& strip : strips) {
+      float* const data = scores() + Block::offset(strip, col);
+      block_.scores(strip, keys_, queries(), data, modify_, 0);
+      weigh_piece(strip, data);
+    }
+    const F32 d;
+    VF most = hn::Zero(d);
+    for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
+      most = hn::Max(hn::Load(d, sums() + r), most);
+    }
+    if (!hn::AllTrue(d, hn::Lt(most, hn::Set(d, kOverflow)))) {
+      std::copy_n(sums_before(), kBlockRows, sums());
+      return false;
+    }
+    raise_ = !hn::AllTrue(d, hn::Lt(most, hn::Set(d, kRescale)));
+    return true;
+  }
+
+  // All scores first, then their maxima, then weights.
+  void cautious_tile(const KeyPlan::Strips& strips, std::int64_t col) {
+    std::fill_n(tile_top(), kBlockRows, -std::numeric_limits<float>::infinity());
+    for (const Strip& strip : strips) {
+      float* const data = scores() + Block::offset(strip, col);
+      block_.scores(strip, keys_, queries(), data, modify_, 0);
+      raise_maxima(Block::piece(strip, data), block_.unit(), tile_top() + strip.vector * kLanes);
+    }
+    raise_references();
+    for (const Strip& strip : strips) {
+      float* const data = scores() + Block::offset(strip, col);
+      weigh_piece(strip, data);
+    }
+  }
+
+  void weigh_piece(const Strip& strip, float* data) {
+    const std::int64_t r = strip.vector * kLanes;
+    const auto run = block_.plain() ? weigh<false> : weigh<true>;
+    run(Block::piece(strip, data), block_.unit(), offset() + r, sums() + r);
+  }
+
+  // References follow the tile's maxima; what was summed is scaled to them.
+  void raise_references() {
+    bool moved = false;
+    settled_ = true;
+    for (std::int64_t r = 0; r < block_.rows(); ++r) {
+      const float now = tile_top()[r];
+      const float before = top()[r];
+      factors()[r] = 1.0f;
+      if (now > before + kRaise || (before == kHidden && now > kHidden)) {
+        factors()[r] = before == kHidden ? 0.0f : std::exp2(before - now);
+        top()[r] = now;
+        offset()[r] = -now;
+        moved = moved || sums()[r] != 0.0f;
+      }
+      settled_ = settled_ && top()[r] > kHidden;
+    }
+    if (moved) scale_sums();
+  }
+
+  // The sums have grown large: their exponents go into the references.
+  void absorb_exponents() {
+    for (std::int64_t r = 0; r < block_.rows(); ++r) {
+      factors()[r] = 1.0f;
+      if (!(sums()[r] > 1024.0f)) continue;
+      int exponent = 0;
+      std::frexp(sums()[r], &exponent);
+      factors()[r] = std::ldexp(1.0f, -exponent);
+      top()[r] += static_cast<float>(exponent);
+      offset()[r] = -top()[r];
+    }
+    scale_sums();
+    raise_ = false;
+  }
+
+  void scale_sums() {
+    const F32 d;
+    std::fill(factors() + block_.rows(), factors() + kBlockRows, 1.0f);
+    for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
+      const VF factor = hn::Load(d, factors() + r);
+      hn::Store(hn::Mul(hn::Load(d, sums() + r), factor), d, sums() + r);
+      for (std::int64_t f = 0; f < program_.shape.Dv; ++f) {
+        float* const x = output() + f * kBlockRows + r;
+        hn::Store(hn::Mul(hn::Load(d, x), factor), d, x);
+      }
+    }
+    reweight_.rescale(factors());
+  }
+
+  // Weights that need no sum.
+  void pointwise(const KeyPlan::Strips& strips, std::int64_t col) {
+    for (const Strip& strip : strips) {
+      float* const data = scores() + Block::offset(strip, col);
+      block_.scores(strip, keys_, queries(), data, modify_, 0);
+      const Piece piece = Block::piece(strip, data);
+      program_.normalise == Normalise::sigmoid ? weigh_sigmoid(piece) : weigh_plainly(piece);
+    }
+  }
+
+  // output += values * weights.
+  void read(const KeyPlan::Strips& strips, std::int64_t col) {
+    if (!reweight_.empty()) {
+      for (const Strip& strip : strips) {
+        reweight_.forward(block_.tile(strip, scores() + Block::offset(strip, col)), 0);
+      }
+    }
+    const bool finite = values_finite(strips);
+    strips.for_each_run([&](const Strip& run) {
+      const float* const weights = scores() + Block::offset(run, col);
+      const AcrossRows values{values_.row(run.col), values_.stride};
+      const AddTo out{output() + run.vector * kLanes, kBlockRows};
+      const std::int64_t Dv = program_.shape.Dv;
+      if (finite || run.kind == Strip::Kind::open) {
+        product(Dv, run.vectors, run.cols, values, weights, kBlockRows, out);
+      } else {
+        product_of_seen(Dv, run.vectors, run.cols, values, weights, kBlockRows, out);
+      }
+    });
+    if (raise_) absorb_exponents();
+  }
+
+  // Whether all values behind a mask are, so that a weight of 0 hides them.
+  bool values_finite(const KeyPlan::Strips& strips) const {
+    std::int64_t checked = 0;
+    for (const Strip& strip : strips) {
+      if (strip.kind == Strip::Kind::open || strip.col + strip.cols <= checked) continue;
+      checked = strip.col + strip.cols;
+      const RowsOf<const float> rows{values_.row(strip.col), values_.stride};
+      if (!all_finite(rows, strip.cols, program_.shape.Dv)) return false;
+    }
+    return true;
+  }
+
+  void store() {
+    for (std::int64_t r = 0; r < kBlockRows; ++r) factors()[r] = 1.0f;
+    if (program_.normalise == Normalise::softmax) close_rows();
+    unpack_transposed({output(), kBlockRows}, block_.rows(), program_.shape.Dv, factors(),
+                      {call_.output.at(at_.batch, at_.head, at_.row), call_.output.row});
+  }
+
+  // factors = 1 / the rows' sums; the logarithms of the sums go out.
+  void close_rows() {
+    const F32 d;
+    if (program_.sinks != nullptr) add_sink();
+    for (std::int64_t r = 0; r < block_.rows(); r += kLanes) {
+      const VF sum = hn::Load(d, sums() + r);
+      const auto empty = hn::Eq(sum, hn::Zero(d));  // a row of NaN is not: it stays NaN
+      const VF one = hn::Set(d, 1.0f);
+      hn::Store(hn::IfThenZeroElse(empty, hn::Div(one, sum)), d, factors() + r);
+      const VF log = hn::MulAdd(hn::Load(d, top() + r), hn::Set(d, kLn2), Log(d, sum));
+      hn::Store(hn::IfThenElse(empty, hn::Set(d, kHidden), log), d, top() + r);
+    }
+    if (call_.log_sum_exp.data == nullptr) return;
+    std::copy_n(top(), block_.rows(), call_.log_sum_exp.at(at_.batch, at_.head, at_.row));
+  }
+
+  // The sink counts in the sums. If it is higher than a row's reference, that rises to it.
+  void add_sink() {
+    const float sink = program_.sinks[at_.head] * kLog2E;
+    for (std::int64_t r = 0; r < block_.rows(); ++r) {
+      const float raised = std::max(top()[r], sink);
+      factors()[r] = top()[r] == kHidden ? 0.0f : std::exp2(top()[r] - raised);
+      if (raised > kHidden) top()[r] = raised;
+    }
+    scale_sums();
+    for (std::int64_t r = 0; r < block_.rows(); ++r) {
+      if (top()[r] > kHidden) sums()[r] += std::exp2(sink - top()[r]);
+    }
+  }
+
+  static constexpr std::int64_t kRowArrays = 6;
+  float* row_array(std::int64_t i) const { return memory_.data() + i * kBlockRows; }
+  float* sums() const { return row_array(0); }
+  float* sums_before() const { return row_array(1); }
+  float* top() const { return row_array(2); }     // the references, log2
+  float* offset() const { return row_array(3); }  // their negatives, 0 where there is none
+  float* tile_top() const { return row_array(4); }
+  float* factors() const { return row_array(5); }
+  float* queries() const { return row_array(kRowArrays); }
+  float* output() const { return queries() + program_.shape.D * kBlockRows; }
+  float* scores() const { return output() + program_.shape.Dv * kBlockRows; }
+  float* stage_memory() const { return scores() + tile_keys_ * kBlockRows; }
+
+  const AttentionProgram<float>& program_;
+  const AttentionForward<float>& call_;
+  BlockAt at_;
+  Block block_;
+  std::int64_t tile_keys_;
+  StageList<float> modify_list_, reweight_list_;
+  Scratch<float> memory_;
+  StageRun<float> modify_, reweight_;
+  RowsOf<const float> keys_, values_;
+  KeyPlan::Strips strips_;
+  bool settled_ = false;   // every row has a reference
+  bool cautious_ = false;  // a sum overflowed in this block: it may again
+  bool raise_ = false;     // a sum is large
+};
+
+std::int64_t forward_block_rows() { return kBlockRows; }
+
+void forward_block(const AttentionProgram<float>& program, const AttentionForward<float>& call,
+                   const BlockAt& at) {
+  ForwardBlock(program, call, at).run();
+}
+
+}  // namespace
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+namespace {
+
+HWY_EXPORT(forward_block_rows);
+HWY_EXPORT(forward_block);
+
+}  // namespace
+
+void attention_forward(const AttentionProgram<float>& program,
+                       const AttentionForward<float>& call) {
+  const auto run = HEED_DISPATCH(forward_block);
+  const BlockGrid grid(program.shape, HEED_DISPATCH(forward_block_rows)());
+  const AttentionShape& s = program.shape;
+  parallel_for(grid.cells(), grid.block_rows() * s.Tk * (s.D + s.Dv),
+               [&](std::int64_t cell) { run(program, call, grid.at(cell)); });
+}
+
+}  // namespace heed::kernels
+#endif  // HWY_ONCE

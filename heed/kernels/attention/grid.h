@@ -1,0 +1,33 @@
+// The grid of attention's forward pass: blocks of queries of every head of every sequence, in an
+// order fixed by the sizes alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heed/kernels/attention/program.h"
+
+namespace heed::kernels {
+
+/// A block of queries begins here.
+struct BlockAt {
+  std::int64_t batch = 0, head = 0, row = 0;
+};
+
+class BlockGrid {
+ public:
+  BlockGrid(const AttentionShape& shape, std::int64_t block_rows);
+
+  std::int64_t cells() const { return cells_; }
+  std::int64_t block_rows() const { return block_rows_; }
+  BlockAt at(std::int64_t cell) const;
+
+ private:
+  const AttentionShape& shape_;
+  std::int64_t block_rows_;
+  std::int64_t cells_ = 0;
+  std::int64_t blocks_ = 0;           // of each head, if all sequences have one length
+  std::vector<std::int64_t> starts_;  // else the first cell of each sequence
+};
+
+}  // namespace heed::kernels

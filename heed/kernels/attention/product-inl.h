@@ -1,0 +1,184 @@
+// The products of attention, register-blocked: C[i][:] = start + sum over k of a(i, k) * B[k][:],
+// where a row of C and of B is a few vectors and a(i, k) is one number, read where it lies and
+// broadcast. With neighbouring queries in a vector, keys and values are such numbers: nothing of
+// them is packed. What C starts from and what becomes of it is an Out below.
+#if defined(HEED_KERNELS_ATTENTION_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_PRODUCT_INL_H_
+#undef HEED_KERNELS_ATTENTION_PRODUCT_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_PRODUCT_INL_H_
+#endif
+
+#include <cstdint>
+#include <type_traits>
+
+#include "heed/kernels/math-inl.h"
+#include "heed/kernels/rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Lanes as a constant: attention's blocks are sized for it.
+inline constexpr std::int64_t kLanes = hn::MaxLanes(F32());
+
+/// a(i, k) where each i is a row in memory: keys, in the product with queries.
+struct AlongRows {
+  const float* data;
+  std::int64_t stride;
+  HWY_INLINE float at(std::int64_t i, std::int64_t k) const { return data[i * stride + k]; }
+  AlongRows from(std::int64_t i) const { return {data + i * stride, stride}; }
+};
+
+/// a(i, k) where each k is a row in memory: values, in the product with weights.
+struct AcrossRows {
+  const float* data;
+  std::int64_t stride;
+  HWY_INLINE float at(std::int64_t i, std::int64_t k) const { return data[k * stride + i]; }
+  AcrossRows from(std::int64_t i) const { return {data + i, stride}; }
+};
+
+template <int M, int N>
+HWY_INLINE void store_block(const VF (&x)[M][N], float* c, std::int64_t stride) {
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) hn::Store(x[i][j], F32(), c + i * stride + j * kLanes);
+  }
+}
+
+// What C starts from, and what becomes of its registers. `from` moves to a later row and lane.
+
+/// C = the product.
+struct Put {
+  float* c;
+  std::int64_t stride;
+  HWY_INLINE VF start(int /*i*/, int /*lane*/) const { return hn::Zero(F32()); }
+  template <int M, int N>
+  HWY_INLINE void done(const VF (&x)[M][N]) const {
+    store_block(x, c, stride);
+  }
+  Put from(std::int64_t i, std::int64_t lane) const { return {c + i * stride + lane, stride}; }
+};
+
+/// C += the product.
+struct AddTo {
+  float* c;
+  std::int64_t stride;
+  HWY_INLINE VF start(int i, int lane) const { return hn::Load(F32(), c + i * stride + lane); }
+  template <int M, int N>
+  HWY_INLINE void done(const VF (&x)[M][N]) const {
+    store_block(x, c, stride);
+  }
+  AddTo from(std::int64_t i, std::int64_t lane) const { return {c + i * stride + lane, stride}; }
+};
+
+/// C = weights * (x - delta): softmax's gradient from that of the weights.
+struct SoftmaxGradient {
+  float* c;
+  std::int64_t stride;
+  const float* minus_delta;
+  const float* weights;
+  HWY_INLINE VF start(int /*i*/, int lane) const { return hn::Load(F32(), minus_delta + lane); }
+  template <int M, int N>
+  HWY_INLINE void done(const VF (&x)[M][N]) const {
+    const F32 d;
+#pragma GCC unroll 16
+    for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+      for (int j = 0; j < N; ++j) {
+        const VF weight = hn::Load(d, weights + i * stride + j * kLanes);
+        hn::Store(hn::Mul(x[i][j], weight), d, c + i * stride + j * kLanes);
+      }
+    }
+  }
+  SoftmaxGradient from(std::int64_t i, std::int64_t lane) const {
+    return {c + i * stride + lane, stride, minus_delta + lane, weights + i * stride + lane};
+  }
+};
+
+/// M rows and N vectors of C, all in registers.
+template <int M, int N, class A, class Out>
+HWY_NOINLINE void product_block(std::int64_t depth, A a, const float* HWY_RESTRICT b,
+                                std::int64_t b_stride, Out out) {
+  const F32 d;
+  constexpr int kW = kLanes;
+  VF c[M][N];
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) c[i][j] = out.start(i, j * kW);
+  }
+#pragma GCC unroll 2
+  for (std::int64_t k = 0; k < depth; ++k) {
+    VF row[N];
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) row[j] = hn::LoadU(d, b + k * b_stride + j * kW);
+#pragma GCC unroll 16
+    for (int i = 0; i < M; ++i) {
+      const VF factor = hn::Set(d, a.at(i, k));
+#pragma GCC unroll 8
+      for (int j = 0; j < N; ++j) c[i][j] = hn::MulAdd(factor, row[j], c[i][j]);
+    }
+  }
+  out.done(c);
+}
+
+/// All rows of N vectors, M at a time. Four rows are the least that keep the multipliers busy, so
+/// what is left is shared out in fours where it can be.
+template <int M, int N, class A, class Out>
+HWY_INLINE void product_panel(std::int64_t rows, std::int64_t depth, A a, const float* b,
+                              std::int64_t b_stride, Out out) {
+  std::int64_t i = 0;
+  const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
+    product_block<kRows, N>(depth, a.from(i), b, b_stride, out.from(i, 0));
+    i += kRows;
+  };
+  while (i < rows) {
+    const std::int64_t left = rows - i;
+    if (left >= M && !(M == 6 && left == 8)) {
+      run(std::integral_constant<int, M>());
+    } else if (M > 4 && left >= 4) {
+      run(std::integral_constant<int, 4>());
+    } else if (left >= 2) {
+      run(std::integral_constant<int, 2>());
+    } else {
+      run(std::integral_constant<int, 1>());
+    }
+  }
+}
+
+/// C has `rows` rows of `vectors` vectors; B has `depth` such rows.
+template <class A, class Out>
+void product(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a, const float* b,
+             std::int64_t b_stride, Out out) {
+#if HWY_TARGET <= HWY_AVX3
+  constexpr int kWide = 4, kRows4 = 6, kRows3 = 8, kRows2 = 8;
+#else
+  constexpr int kWide = 3, kRows4 = 3, kRows3 = 4, kRows2 = 6;
+#endif
+  while (vectors > 0) {
+    std::int64_t n = 1;
+    if (kWide == 4 && (vectors == 4 || vectors >= 7)) {
+      n = 4;
+      product_panel<kRows4, 4>(rows, depth, a, b, b_stride, out);
+    } else if (vectors >= 3 && vectors != 4) {
+      n = 3;
+      product_panel<kRows3, 3>(rows, depth, a, b, b_stride, out);
+    } else if (vectors >= 2) {
+      n = 2;
+      product_panel<kRows2, 2>(rows, depth, a, b, b_stride, out);
+    } else {
+      product_panel<8, 1>(rows, depth, a, b, b_stride, out);
+    }
+    vectors -= n;
+    b += n * kLanes;
+    out = out.from(0, n * kLanes);
+  }
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

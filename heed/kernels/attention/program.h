@@ -1,0 +1,73 @@
+// Attention as data: the sizes, the operands, and the stages in their order. kernels/attention/
+// forward.h and backward.h run it tile by tile in f32; kernels/reference/attention.h runs it
+// plainly in double.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "heed/kernels/attention/tile.h"
+#include "heed/kernels/attention/visibility.h"
+
+namespace heed::kernels {
+
+/// Sizes, by the letters used everywhere: queries [B, H, Tq, D], keys [B, G, Tk, D], values
+/// [B, G, Tk, Dv]. Packed sequences of different lengths give the rows at which each starts.
+struct AttentionShape {
+  std::int64_t B = 0, H = 0, G = 0, Tq = 0, Tk = 0, D = 0, Dv = 0;
+  const std::int64_t* q_starts = nullptr;  ///< B + 1 of them, or null: all have Tq rows.
+  const std::int64_t* k_starts = nullptr;
+
+  std::int64_t group() const { return H / G; }
+  std::int64_t queries(std::int64_t b) const {
+    return q_starts == nullptr ? Tq : q_starts[b + 1] - q_starts[b];
+  }
+  std::int64_t keys(std::int64_t b) const {
+    return k_starts == nullptr ? Tk : k_starts[b + 1] - k_starts[b];
+  }
+};
+
+/// One operand: rows of contiguous elements, by strides (in elements) of batch, head and row. With
+/// starts, a batch begins at its start row instead of at a multiple of the batch stride.
+template <typename T>
+struct Heads {
+  T* data = nullptr;
+  std::int64_t batch = 0, head = 0, row = 0;
+  const std::int64_t* starts = nullptr;
+
+  T* at(std::int64_t b, std::int64_t h, std::int64_t r = 0) const {
+    return data + (starts == nullptr ? b * batch : starts[b] * row) + h * head + r * row;
+  }
+};
+
+/// How scores become weights.
+enum class Normalise : std::uint8_t { softmax, sigmoid, none };
+
+template <typename T>
+struct AttentionProgram {
+  AttentionShape shape;
+  T scale = 1;                            ///< Of the dot product.
+  std::span<TileStage<T>* const> modify;  ///< Change scores, in this order.
+  const Visibility* see = nullptr;        ///< Null: every key.
+  Normalise normalise = Normalise::softmax;
+  const T* sinks = nullptr;  ///< [H]: a score per head that takes weight but has no value.
+  std::span<TileStage<T>* const> reweight;  ///< Change weights, in this order.
+};
+
+template <typename T>
+struct AttentionForward {
+  Heads<const T> q, k, v;
+  Heads<T> output;
+  Heads<T> log_sum_exp;  ///< Row r of a head at [r]; data may be null.
+};
+
+template <typename T>
+struct AttentionBackward {
+  Heads<const T> q, k, v, output, log_sum_exp;  ///< As forward read and made them.
+  Heads<const T> d_output;
+  Heads<const T> d_log_sum_exp;  ///< Data may be null.
+  Heads<T> dq, dk, dv;           ///< Overwritten.
+  T* d_sinks = nullptr;          ///< [H], added to; null if there are none.
+};
+
+}  // namespace heed::kernels

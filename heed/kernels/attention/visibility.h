@@ -1,0 +1,34 @@
+// Which keys a query may see: the interface by which the driver of attention skips what is hidden.
+#pragma once
+
+#include <cstdint>
+
+namespace heed::kernels {
+
+/// How much of a region is visible.
+enum class Cover : std::uint8_t { none, some, all };
+
+/// A rectangle of queries x keys of one head.
+struct Region {
+  std::int64_t batch = 0, head = 0;
+  std::int64_t row = 0, rows = 0;
+  std::int64_t col = 0, cols = 0;
+};
+
+class Visibility {
+ public:
+  virtual ~Visibility() = default;
+
+  /// Sets [first[r], last[r]) to an interval that holds every key that row r of the region may see
+  /// (first = last for none), within the region's columns. Returns whether each row sees all of its
+  /// interval; then nothing else is asked about these rows.
+  virtual bool intervals(const Region& region, std::int64_t* first, std::int64_t* last) const = 0;
+
+  /// `some` is always a correct answer, the others are faster.
+  virtual Cover cover(const Region& region) const = 0;
+
+  /// seen[c * stride + r] = 1 if row r may see column c, else 0.
+  virtual void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const = 0;
+};
+
+}  // namespace heed::kernels

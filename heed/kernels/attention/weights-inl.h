@@ -1,0 +1,207 @@
+// Passes over a tile between the two products of attention: masks, maxima, exponentials; and the
+// slow products for tiles where something hidden is not finite.
+#if defined(HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_
+#undef HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "heed/kernels/attention/plan.h"
+#include "heed/kernels/attention/product-inl.h"
+#include "heed/kernels/attention/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
+
+/// Some keys of a tile against some of its vectors: what a strip is in memory.
+struct Piece {
+  float* data;
+  std::int64_t stride;
+  std::int64_t keys, vectors;
+  float* at(std::int64_t key, std::int64_t vector) const {
+    return data + key * stride + vector * kLanes;
+  }
+};
+
+/// Scores of keys outside each row's interval become -inf; `col` is the first key.
+inline void hide_outside(Piece piece, std::int64_t col, const std::int64_t* first,
+                         const std::int64_t* last) {
+  const F32 d;
+  const hn::RebindToSigned<F32> di;
+  HWY_ALIGN std::int32_t from[kLanes], to[kLanes];
+  const auto clamp = [&](std::int64_t key) {
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(key - col, 0, piece.keys));
+  };
+  for (std::int64_t v = 0; v < piece.vectors; ++v) {
+    bool all = true;
+    for (std::int64_t i = 0; i < kLanes; ++i) {
+      from[i] = clamp(first[v * kLanes + i]);
+      to[i] = clamp(last[v * kLanes + i]);
+      all = all && from[i] == 0 && to[i] == piece.keys;
+    }
+    if (all) continue;
+    const auto begin = hn::Load(di, from);
+    const auto end = hn::Load(di, to);
+    for (std::int64_t k = 0; k < piece.keys; ++k) {
+      const auto key = hn::Set(di, static_cast<std::int32_t>(k));
+      const auto seen = hn::AndNot(hn::Lt(key, begin), hn::Lt(key, end));
+      float* const x = piece.at(k, v);
+      hn::Store(hn::IfThenElse(hn::RebindMask(d, seen), hn::Load(d, x), hn::Set(d, kHidden)), d, x);
+    }
+  }
+}
+
+/// Scores where seen[key * stride + row] is 0 become -inf.
+inline void hide_unseen(Piece piece, const std::uint8_t* seen, std::int64_t stride) {
+  const F32 d;
+  const hn::RebindToSigned<F32> di;
+  const hn::Rebind<std::uint8_t, F32> du8;
+  for (std::int64_t k = 0; k < piece.keys; ++k) {
+    for (std::int64_t v = 0; v < piece.vectors; ++v) {
+      const auto bytes = hn::PromoteTo(di, hn::LoadU(du8, seen + k * stride + v * kLanes));
+      const auto hidden = hn::RebindMask(d, hn::Eq(bytes, hn::Zero(di)));
+      float* const x = piece.at(k, v);
+      hn::Store(hn::IfThenElse(hidden, hn::Set(d, kHidden), hn::Load(d, x)), d, x);
+    }
+  }
+}
+
+/// top[row] = max(top[row], scores * unit).
+inline void raise_maxima(Piece piece, float unit, float* top) {
+  const F32 d;
+  for (std::int64_t v = 0; v < piece.vectors; ++v) {
+    VF most = hn::Load(d, top + v * kLanes);
+    for (std::int64_t k = 0; k < piece.keys; ++k) {
+      most = hn::Max(most, hn::Mul(hn::Load(d, piece.at(k, v)), hn::Set(d, unit)));
+    }
+    hn::Store(most, d, top + v * kLanes);
+  }
+}
+
+/// 2^x, relative error 1e-7: 0 below 2^-127, infinity from 2^128 on, NaN for NaN. The upper bound
+/// is set in the integer that becomes the exponent, where four such instructions run in a cycle and
+/// only two of the floating-point ones.
+HWY_INLINE VF Exp2Weight(VF x) {
+  const F32 d;
+  const hn::RebindToSigned<F32> di;
+  constexpr float kShift = math::kToInteger + math::kBias;
+  x = math::AtLeast(d, x, -127.0f);
+  const VF shifted = hn::Add(x, hn::Set(d, kShift));
+  const VF r = hn::Sub(x, hn::Sub(shifted, hn::Set(d, kShift)));
+  const auto highest = hn::BitCast(di, hn::Set(d, kShift + 128.0f));
+  const VF bounded = hn::BitCast(d, hn::Min(hn::BitCast(di, shifted), highest));
+  const VF p =
+      Polynomial(d, r, 1.0f, 0.69314698f, 0.24022242f, 0.05550734f, 0.00967151f, 0.00132647f);
+  return hn::Mul(p, math::PowerOfTwo(d, bounded));
+}
+
+/// scores = 2^(scores * unit + offset), and their sums over keys are added. If not kScaled, unit
+/// is 1.
+template <bool kScaled>
+inline void weigh(Piece piece, float unit, const float* offset, float* sums) {
+  const F32 d;
+  const VF factor = hn::Set(d, unit);
+  for (std::int64_t v = 0; v < piece.vectors; ++v) {
+    VF sum = hn::Load(d, sums + v * kLanes);
+    const VF shift = hn::Load(d, offset + v * kLanes);
+    float* x = piece.at(0, v);
+    const std::int64_t stride = piece.stride;
+#pragma GCC unroll 2
+    for (std::int64_t k = piece.keys; k > 0; --k, x += stride) {
+      const VF s = hn::Load(d, x);
+      const VF e = Exp2Weight(kScaled ? hn::MulAdd(s, factor, shift) : hn::Add(s, shift));
+      hn::Store(e, d, x);
+      sum = hn::Add(sum, e);
+    }
+    hn::Store(sum, d, sums + v * kLanes);
+  }
+}
+
+/// scores = 1 / (1 + e^-scores).
+inline void weigh_sigmoid(Piece piece) {
+  const F32 d;
+  for (std::int64_t k = 0; k < piece.keys; ++k) {
+    for (std::int64_t v = 0; v < piece.vectors; ++v) {
+      float* const x = piece.at(k, v);
+      hn::Store(Sigmoid(d, hn::Load(d, x)), d, x);
+    }
+  }
+}
+
+/// Hidden scores, which are -inf, become weights of 0.
+inline void weigh_plainly(Piece piece) {
+  const F32 d;
+  for (std::int64_t k = 0; k < piece.keys; ++k) {
+    for (std::int64_t v = 0; v < piece.vectors; ++v) {
+      float* const x = piece.at(k, v);
+      const VF s = hn::Load(d, x);
+      hn::Store(hn::IfThenZeroElse(hn::Eq(s, hn::Set(d, kHidden)), s), d, x);
+    }
+  }
+}
+
+/// Whether rows of contiguous elements hold neither NaN nor infinity.
+inline bool all_finite(RowsOf<const float> x, std::int64_t rows, std::int64_t cols) {
+  const F32 d;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    VF sum = hn::Zero(d);  // x - x is 0, or NaN
+    const float* const p = x.row(r);
+    map_row(cols, [&](auto part, std::int64_t i) HWY_ATTR {
+      const VF v = part.load(p + i);
+      sum = hn::Add(sum, hn::Sub(v, v));
+    });
+    if (!hn::AllTrue(d, hn::Eq(sum, hn::Zero(d)))) return false;
+  }
+  return true;
+}
+
+/// product(..., AddTo) for weights in B, in which a weight of 0 takes nothing, not even NaN.
+template <class A>
+HWY_NOINLINE void product_of_seen(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a,
+                                  const float* b, std::int64_t b_stride, AddTo out) {
+  const F32 d;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t v = 0; v < vectors * kLanes; v += kLanes) {
+      float* const c = out.c + i * out.stride + v;
+      VF sum = hn::Load(d, c);
+      for (std::int64_t k = 0; k < depth; ++k) {
+        const VF weight = hn::LoadU(d, b + k * b_stride + v);
+        const VF more = hn::MulAdd(hn::Set(d, a.at(i, k)), weight, sum);
+        sum = hn::IfThenElse(hn::Eq(weight, hn::Zero(d)), sum, more);
+      }
+      hn::Store(sum, d, c);
+    }
+  }
+}
+
+/// The same for weights in A.
+template <class A>
+HWY_NOINLINE void product_by_seen(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a,
+                                  const float* b, std::int64_t b_stride, AddTo out) {
+  const F32 d;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const float weight = a.at(i, k);
+      if (weight == 0.0f) continue;
+      for (std::int64_t v = 0; v < vectors * kLanes; v += kLanes) {
+        float* const c = out.c + i * out.stride + v;
+        const VF row = hn::LoadU(d, b + k * b_stride + v);
+        hn::Store(hn::MulAdd(hn::Set(d, weight), row, hn::Load(d, c)), d, c);
+      }
+    }
+  }
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
