@@ -41,8 +41,8 @@ class ForwardBlock {
         memory_(kRowArrays * kBlockRows +
                 (program.shape.D + program.shape.Dv + tile_keys_) * kBlockRows +
                 modify_list_.space(0) + reweight_list_.space(0)),
-        modify_(modify_list_, 0, stage_memory(), nullptr),
-        reweight_(reweight_list_, 0, stage_memory() + modify_list_.space(0), nullptr) {
+        modify_(modify_list_, 0, stage_memory()),
+        reweight_(reweight_list_, 0, stage_memory() + modify_list_.space(0)) {
     const std::int64_t kv_head = at.head / program.shape.group();
     keys_ = {call.k.at(at.batch, kv_head), call.k.row};
     values_ = {call.v.at(at.batch, kv_head), call.v.row};

@@ -80,16 +80,17 @@ struct SoftmaxGradient {
   std::int64_t stride;
   const float* minus_delta;
   const float* weights;
-  HWY_INLINE VF start(int /*i*/, int lane) const { return hn::Load(F32(), minus_delta + lane); }
+  HWY_INLINE VF start(int /*i*/, int /*lane*/) const { return hn::Zero(F32()); }
   template <int M, int N>
   HWY_INLINE void done(const VF (&x)[M][N]) const {
     const F32 d;
-#pragma GCC unroll 16
-    for (int i = 0; i < M; ++i) {
 #pragma GCC unroll 8
-      for (int j = 0; j < N; ++j) {
+    for (int j = 0; j < N; ++j) {
+      const VF shift = hn::Load(d, minus_delta + j * kLanes);
+#pragma GCC unroll 16
+      for (int i = 0; i < M; ++i) {
         const VF weight = hn::Load(d, weights + i * stride + j * kLanes);
-        hn::Store(hn::Mul(x[i][j], weight), d, c + i * stride + j * kLanes);
+        hn::Store(hn::Mul(hn::Add(x[i][j], shift), weight), d, c + i * stride + j * kLanes);
       }
     }
   }

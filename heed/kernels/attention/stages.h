@@ -40,20 +40,29 @@ struct StageList {
   static std::int64_t round_up(std::int64_t n) { return (n + 15) / 16 * 16; }
 };
 
+/// Where a cell keeps its partial gradients: each stage has those of all cells together.
+template <typename T>
+struct SumsAt {
+  T* data = nullptr;  ///< list.sums() * cells elements, or null.
+  std::int64_t cells = 0, cell = 0;
+};
+
 /// The stages at work in one cell.
 template <typename T>
 class StageRun {
  public:
-  /// `memory` has list.space(tile) elements; `sums`, if not null, list.sums().
-  StageRun(const StageList<T>& list, std::int64_t tile, T* memory, T* sums) : stages_(list.stages) {
+  /// `memory` has list.space(tile) elements.
+  StageRun(const StageList<T>& list, std::int64_t tile, T* memory, SumsAt<T> sums = {})
+      : stages_(list.stages) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const StageNeeds& needs = list.needs[i];
       spaces_[i].saved = needs.saved ? memory : nullptr;
       memory += needs.saved ? tile : 0;
       spaces_[i].block = memory;
       memory += StageList<T>::round_up(needs.block);
-      spaces_[i].sums = sums;
-      if (sums != nullptr) sums += needs.sums;
+      if (sums.data == nullptr) continue;
+      spaces_[i].sums = sums.data + sums.cell * needs.sums;
+      sums.data += sums.cells * needs.sums;
     }
   }
 

@@ -104,14 +104,14 @@ HWY_INLINE VF Exp2Weight(VF x) {
   return hn::Mul(p, math::PowerOfTwo(d, bounded));
 }
 
-/// scores = 2^(scores * unit + offset), and their sums over keys are added. If not kScaled, unit
-/// is 1.
+/// scores = 2^(scores * unit + offset), and their sums over keys are added if `sums` is not null.
+/// If not kScaled, unit is 1.
 template <bool kScaled>
 inline void weigh(Piece piece, float unit, const float* offset, float* sums) {
   const F32 d;
   const VF factor = hn::Set(d, unit);
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    VF sum = hn::Load(d, sums + v * kLanes);
+    VF sum = hn::Zero(d);
     const VF shift = hn::Load(d, offset + v * kLanes);
     float* x = piece.at(0, v);
     const std::int64_t stride = piece.stride;
@@ -122,7 +122,8 @@ inline void weigh(Piece piece, float unit, const float* offset, float* sums) {
       hn::Store(e, d, x);
       sum = hn::Add(sum, e);
     }
-    hn::Store(sum, d, sums + v * kLanes);
+    if (sums == nullptr) continue;
+    hn::Store(hn::Add(hn::Load(d, sums + v * kLanes), sum), d, sums + v * kLanes);
   }
 }
 

@@ -1,0 +1,134 @@
+#include "heed/kernels/attention/backward.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "heed/base/arena.h"
+#include "heed/base/threads.h"
+#include "heed/kernels/attention/backward_cell.h"
+
+namespace heed::kernels {
+namespace {
+
+std::int64_t total_rows(std::int64_t B, std::int64_t rows, const std::int64_t* starts) {
+  return starts == nullptr ? B * rows : starts[B];
+}
+
+/// Scratch memory that starts as zeros, or nothing.
+class Zeros {
+ public:
+  explicit Zeros(std::int64_t count) {
+    if (count == 0) return;
+    memory_.emplace(count);
+    std::fill_n(memory_->data(), count, 0.0f);
+  }
+  float* data() const { return memory_ ? memory_->data() : nullptr; }
+
+ private:
+  std::optional<Scratch<float>> memory_;
+};
+
+/// to = the sum of `count` arrays like it, the first at `from` and each next one `apart` further.
+struct RowSum {
+  Heads<float> from, to;
+  std::int64_t count, apart, width;
+
+  void run(std::int64_t b, std::int64_t from_head, std::int64_t to_head, std::int64_t rows) const {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const float* const x = from.at(b, from_head, r);
+      float* const y = to.at(b, to_head, r);
+      for (std::int64_t i = 0; i < width; ++i) {
+        float sum = x[i];
+        for (std::int64_t k = 1; k < count; ++k) sum += x[k * apart + i];
+        y[i] = sum;
+      }
+    }
+  }
+};
+
+bool any_in_turn(std::span<TileStage<float>* const> stages) {
+  return std::any_of(stages.begin(), stages.end(), [](const auto* s) { return s->in_turn(); });
+}
+
+void finish_stages(const StageList<float>& list, const float* sums, const AttentionShape& shape,
+                   const PartGrid& grid) {
+  for (std::size_t i = 0; i < list.stages.size(); ++i) {
+    const std::int64_t size = list.needs[i].sums;
+    list.stages[i]->finish({size == 0 ? nullptr : sums, size, shape.B, shape.H, grid.parts()});
+    sums += size * grid.cells();
+  }
+}
+
+void run_cells(const BackwardPass& pass) {
+  const AttentionShape& s = pass.program.shape;
+  const std::int64_t cost = s.Tq * pass.grid.part_keys() * 5 * (s.D + s.Dv);
+  parallel_for(pass.grid.cells(), cost, [&](std::int64_t cell) {
+    try {
+      backward_cell(pass, cell);
+    } catch (...) {
+      if (pass.turns != nullptr) pass.turns->abandon();
+      throw;
+    }
+  });
+}
+
+}  // namespace
+
+void attention_backward(const AttentionProgram<float>& program,
+                        const AttentionBackward<float>& call) {
+  const AttentionShape& s = program.shape;
+  const PartGrid grid(s);
+  const std::int64_t block_rows = backward_block_rows();
+  const StageList<float> modify(program.modify, block_rows, true);
+  const StageList<float> reweight(program.reweight, block_rows, true);
+  const std::int64_t q_rows = total_rows(s.B, s.Tq, s.q_starts);
+  const std::int64_t k_rows = total_rows(s.B, s.Tk, s.k_starts);
+  const bool split = grid.parts() > 1, grouped = s.group() > 1;
+  const HeadsScratch dq(split ? s.H * grid.parts() : 0, q_rows, s.D);
+  const HeadsScratch dk(grouped ? s.H : 0, k_rows, s.D), dv(grouped ? s.H : 0, k_rows, s.Dv);
+  const Zeros modify_sums(modify.sums() * grid.cells());
+  const Zeros reweight_sums(reweight.sums() * grid.cells());
+  const Zeros sink_sums(call.d_sinks == nullptr ? 0 : grid.cells());
+
+  BackwardPass pass{program, call, grid, modify, reweight, call.dq, 0, call.dk, call.dv};
+  if (split) {
+    pass.dq = dq.heads(s.Tq, s.q_starts);
+    pass.dq_part = s.H * q_rows * s.D;
+  }
+  if (grouped) {
+    pass.dk = dk.heads(s.Tk, s.k_starts);
+    pass.dv = dv.heads(s.Tk, s.k_starts);
+  }
+  pass.modify_sums = modify_sums.data();
+  pass.reweight_sums = reweight_sums.data();
+  pass.sink_sums = sink_sums.data();
+  std::optional<Turns> turns;
+  if (any_in_turn(program.modify) || any_in_turn(program.reweight)) {
+    const std::int64_t blocks = (s.Tq + block_rows - 1) / block_rows;
+    turns.emplace(grid.parts() * (grid.part_keys() / grid.span_keys()) * blocks);
+    pass.turns = &*turns;
+  }
+  run_cells(pass);
+
+  if (split) {
+    const RowSum sum{pass.dq, call.dq, grid.parts(), pass.dq_part, s.D};
+    parallel_for(s.B * s.H, s.Tq * s.D * grid.parts(),
+                 [&](std::int64_t i) { sum.run(i / s.H, i % s.H, i % s.H, s.queries(i / s.H)); });
+  }
+  if (grouped) {
+    const RowSum keys{pass.dk, call.dk, s.group(), pass.dk.head, s.D};
+    const RowSum values{pass.dv, call.dv, s.group(), pass.dv.head, s.Dv};
+    parallel_for(s.B * s.G, s.Tk * (s.D + s.Dv) * s.group(), [&](std::int64_t i) {
+      const std::int64_t b = i / s.G, g = i % s.G;
+      keys.run(b, g * s.group(), g, s.keys(b));
+      values.run(b, g * s.group(), g, s.keys(b));
+    });
+  }
+  finish_stages(modify, modify_sums.data(), s, grid);
+  finish_stages(reweight, reweight_sums.data(), s, grid);
+  for (std::int64_t cell = 0; pass.sink_sums != nullptr && cell < grid.cells(); ++cell) {
+    call.d_sinks[grid.at(cell).head] += pass.sink_sums[cell];
+  }
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,365 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/attention/backward_cell.cpp"
+#include "heed/kernels/foreach_target.h"  // must come before simd.h
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/arena.h"
+#include "heed/kernels/attention/backward_cell.h"
+#include "heed/kernels/attention/block-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+namespace {
+
+std::int64_t whole_vectors(std::int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+
+// One query head against a range of keys.
+class BackwardCell {
+ public:
+  BackwardCell(const BackwardPass& pass, std::int64_t cell)
+      : pass_(pass),
+        program_(pass.program),
+        call_(pass.call),
+        cell_(cell),
+        at_(pass.grid.at(cell)),
+        D_(program_.shape.D),
+        Dv_(program_.shape.Dv),
+        key_width_(whole_vectors(D_)),
+        value_width_(whole_vectors(Dv_)),
+        queries_(program_.shape.queries(at_.batch)),
+        blocks_((queries_ + kBlockRows - 1) / kBlockRows),
+        tile_keys_(tile_keys(std::max(D_, Dv_))),
+        tile_(tile_keys_ * kBlockRows),
+        packed_(blocks_ * kBlockRows * (2 * D_ + Dv_ + 2)),
+        rows_(blocks_ * kBlockRows * (q_in_place() ? 0 : key_width_) +
+              blocks_ * kBlockRows * (d_output_in_place() ? 0 : value_width_)),
+        gradients_(pass.grid.span_keys() * (key_width_ + value_width_)),
+        tiles_(3 * tile_ + pass.modify.space(tile_) + pass.reweight.space(tile_)),
+        modify_(pass.modify, tile_, tiles_.data() + 3 * tile_,
+                {pass.modify_sums, pass.grid.cells(), cell}),
+        reweight_(pass.reweight, tile_, tiles_.data() + 3 * tile_ + pass.modify.space(tile_),
+                  {pass.reweight_sums, pass.grid.cells(), cell}) {
+    const std::int64_t kv_head = at_.head / program_.shape.group();
+    keys_ = {call_.k.at(at_.batch, kv_head), call_.k.row};
+    values_ = {call_.v.at(at_.batch, kv_head), call_.v.row};
+    q_rows_ = {call_.q.at(at_.batch, at_.head), call_.q.row};
+    d_output_rows_ = {call_.d_output.at(at_.batch, at_.head), call_.d_output.row};
+  }
+
+  void run() {
+    pack_rows();
+    for (std::int64_t b = 0; b < blocks_; ++b) pack_block(b);
+    const std::int64_t keys = program_.shape.keys(at_.batch);
+    const std::int64_t begin = at_.part * pass_.grid.part_keys();
+    const std::int64_t end = std::min(keys, begin + pass_.grid.part_keys());
+    std::int64_t place = at_.part * places_per_part();
+    for (std::int64_t from = begin; from < begin + pass_.grid.part_keys();
+         from += pass_.grid.span_keys()) {
+      span(from, std::max(from, std::min(end, from + pass_.grid.span_keys())), place);
+      place += places_per_span();
+    }
+    for (std::int64_t b = 0; b < blocks_; ++b) store_block(b);
+  }
+
+ private:
+  // ---- queries: packed once for all keys -------------------------------------------------------
+
+  // Rows that are whole vectors are read where they are.
+  bool q_in_place() const { return D_ == key_width_; }
+  bool d_output_in_place() const { return Dv_ == value_width_; }
+
+  void pack_rows() {
+    if (!q_in_place()) pad_rows(q_rows_, D_, rows_.data(), key_width_);
+    if (!d_output_in_place()) {
+      float* const to = rows_.data() + (q_in_place() ? 0 : blocks_ * kBlockRows * key_width_);
+      pad_rows(d_output_rows_, Dv_, to, value_width_);
+    }
+  }
+
+  void pad_rows(RowsOf<const float>& rows, std::int64_t width, float* to, std::int64_t padded) {
+    for (std::int64_t r = 0; r < queries_; ++r) {
+      std::copy_n(rows.row(r), width, to + r * padded);
+      std::fill(to + r * padded + width, to + (r + 1) * padded, 0.0f);
+    }
+    rows = {to, padded};
+  }
+
+  void pack_block(std::int64_t b) {
+    const std::int64_t row = b * kBlockRows;
+    const std::int64_t rows = std::min(kBlockRows, queries_ - row);
+    const bool plain = program_.modify.empty() && program_.normalise == Normalise::softmax;
+    pack_transposed({q_rows_.row(row), q_rows_.stride}, rows, D_, {queries(b), kBlockRows},
+                    plain ? program_.scale * kLog2E : program_.scale);
+    pack_transposed({d_output_rows_.row(row), d_output_rows_.stride}, rows, Dv_,
+                    {d_output(b), kBlockRows}, 1.0f);
+    std::fill_n(d_queries(b), D_ * kBlockRows, 0.0f);
+    std::fill_n(minus_delta(b), kBlockRows, 0.0f);
+    std::fill_n(minus_log_sum(b), kBlockRows, 0.0f);
+    if (program_.normalise == Normalise::softmax) pack_softmax(b, row, rows);
+  }
+
+  // Softmax's gradient is weights * (dP - delta) with delta = sum(dP * weights) = dO . O.
+  void pack_softmax(std::int64_t b, std::int64_t row, std::int64_t rows) {
+    const float* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head, row);
+    const float* const d_log_sums = call_.d_log_sum_exp.data == nullptr
+                                        ? nullptr
+                                        : call_.d_log_sum_exp.at(at_.batch, at_.head, row);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const float* const o = call_.output.at(at_.batch, at_.head, row + r);
+      const float* const g = call_.d_output.at(at_.batch, at_.head, row + r);
+      float delta = sum_row(Dv_, [=](auto part, std::int64_t i, VF sum) HWY_ATTR {
+        return hn::MulAdd(part.load(o + i), part.load(g + i), sum);
+      });
+      if (d_log_sums != nullptr) delta -= d_log_sums[r];
+      minus_delta(b)[r] = -delta;
+      minus_log_sum(b)[r] = log_sums[r] == kHidden ? kHidden : -log_sums[r] * kLog2E;
+      if (pass_.sink_sums != nullptr && at_.part == 0) {
+        const float weight = std::exp(program_.sinks[at_.head] - log_sums[r]);
+        pass_.sink_sums[cell_] -= weight * delta;
+      }
+    }
+  }
+
+  void store_block(std::int64_t b) {
+    const std::int64_t row = b * kBlockRows;
+    HWY_ALIGN float factors[kBlockRows];
+    std::fill_n(factors, kBlockRows, program_.scale);
+    float* const to = pass_.dq.at(at_.batch, at_.head, row) + at_.part * pass_.dq_part;
+    unpack_transposed({d_queries(b), kBlockRows}, std::min(kBlockRows, queries_ - row), D_, factors,
+                      {to, pass_.dq.row});
+  }
+
+  // ---- keys: a span of them stays in cache while all queries pass by ---------------------------
+
+  // At each (span, block) of a part a cell has its turn.
+  std::int64_t places_per_span() const { return (program_.shape.Tq + kBlockRows - 1) / kBlockRows; }
+  std::int64_t places_per_part() const {
+    return pass_.grid.part_keys() / pass_.grid.span_keys() * places_per_span();
+  }
+
+  void span(std::int64_t from, std::int64_t to, std::int64_t place) {
+    const std::int64_t head = at_.batch * program_.shape.H + at_.head;
+    span_from_ = from;
+    std::fill_n(d_keys(from), (to - from) * key_width_, 0.0f);
+    std::fill_n(d_values(from), (to - from) * value_width_, 0.0f);
+    for (std::int64_t b = 0; b < places_per_span(); ++b) {
+      if (pass_.turns != nullptr) pass_.turns->wait(place + b, head);
+      if (b < blocks_) visit(b, from, to);
+      if (pass_.turns != nullptr) pass_.turns->pass(place + b, head);
+    }
+    store_rows(from, to);
+  }
+
+  void store_rows(std::int64_t from, std::int64_t to) {
+    const F32 d;
+    for (std::int64_t k = from; k < to; ++k) {
+      const float* const dk = d_keys(k);
+      float* const dk_to = pass_.dk.at(at_.batch, at_.head, k);
+      const VF scale = hn::Set(d, program_.scale);
+      map_row(D_, [=](auto part, std::int64_t i)
+                      HWY_ATTR { part.store(hn::Mul(part.load(dk + i), scale), dk_to + i); });
+      std::copy_n(d_values(k), Dv_, pass_.dv.at(at_.batch, at_.head, k));
+    }
+  }
+
+  // One block of queries against the span.
+  void visit(std::int64_t b, std::int64_t from, std::int64_t to) {
+    const Block block(program_, at_.batch, at_.head, b * kBlockRows);
+    from = std::max(from, block.plan().begin());
+    to = std::min(to, block.plan().end());
+    if (from >= to) return;
+    RowBlock<float> rows = block.row_block();
+    rows.queries = queries(b);
+    rows.d_output = d_output(b);
+    rows.d_scaled_queries = d_queries(b);
+    modify_.begin(rows);
+    reweight_.begin(rows);
+    for (; from < to; from += tile_keys_) {
+      strips_.clear();
+      block.plan().cut(from, std::min(to, from + tile_keys_), strips_);
+      tile(block, b, from);
+    }
+    modify_.end(rows);
+    reweight_.end(rows);
+  }
+
+  void tile(const Block& block, std::int64_t b, std::int64_t col) {
+    const bool finite = masked_finite(block, b);
+    for (const Strip& strip : strips_) {
+      const std::int64_t at = Block::offset(strip, col);
+      weights_of(block, b, strip, at);
+      d_scores_of(block, b, strip, at, finite);
+    }
+    strips_.for_each_run([&](const Strip& run) { add_d_queries(b, run, col, finite); });
+    for (const Strip& strip : strips_) add_d_keys(block, b, strip, col, finite);
+  }
+
+  // The weights of forward once more; those that were read, if stages changed them, beside them.
+  void weights_of(const Block& block, std::int64_t b, const Strip& strip, std::int64_t at) {
+    float* const data = weights() + at;
+    block.scores(strip, keys_, queries(b), data, modify_, at);
+    const Piece piece = Block::piece(strip, data);
+    if (program_.normalise == Normalise::softmax) {
+      const auto run = block.plain() ? weigh<false> : weigh<true>;
+      run(piece, block.unit(), minus_log_sum(b) + strip.vector * kLanes, nullptr);
+    } else if (program_.normalise == Normalise::sigmoid) {
+      weigh_sigmoid(piece);
+    } else {
+      weigh_plainly(piece);
+    }
+    if (reweight_.empty()) return;
+    for (std::int64_t k = 0; k < strip.cols; ++k) {
+      std::copy_n(piece.at(k, 0), strip.vectors * kLanes, read_weights() + at + k * kBlockRows);
+    }
+    reweight_.forward(block.tile(strip, read_weights() + at), at);
+  }
+
+  void d_scores_of(const Block& block, std::int64_t b, const Strip& strip, std::int64_t at,
+                   bool finite) {
+    const std::int64_t r = strip.vector * kLanes;
+    const AlongRows values{values_.row(strip.col), values_.stride};
+    float* const data = d_scores() + at;
+    const bool masked = strip.kind != Strip::Kind::open && !finite;
+    if (program_.normalise == Normalise::softmax && reweight_.empty() && !masked) {
+      product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
+              SoftmaxGradient{data, kBlockRows, minus_delta(b) + r, weights() + at});
+    } else {
+      product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
+              Put{data, kBlockRows});
+      if (!reweight_.empty()) reweight_.backward(block.tile(strip, data), at);
+      normaliser_backward(Block::piece(strip, data), weights() + at, minus_delta(b) + r);
+    }
+    if (!modify_.empty()) modify_.backward(block.tile(strip, data), at);
+  }
+
+  // The gradient of weights becomes that of scores; 0 where the weight is.
+  void normaliser_backward(Piece piece, const float* weight, const float* shift) const {
+    const F32 d;
+    for (std::int64_t k = 0; k < piece.keys; ++k) {
+      for (std::int64_t v = 0; v < piece.vectors; ++v) {
+        float* const x = piece.at(k, v);
+        const VF w = hn::Load(d, weight + k * kBlockRows + v * kLanes);
+        VF g = hn::Load(d, x);
+        if (program_.normalise == Normalise::softmax) {
+          g = hn::Mul(w, hn::Add(g, hn::Load(d, shift + v * kLanes)));
+        } else if (program_.normalise == Normalise::sigmoid) {
+          g = hn::Mul(g, hn::NegMulAdd(w, w, w));
+        }
+        hn::Store(hn::IfThenZeroElse(hn::Eq(w, hn::Zero(d)), g), d, x);
+      }
+    }
+  }
+
+  void add_d_queries(std::int64_t b, const Strip& run, std::int64_t col, bool finite) {
+    const float* const data = d_scores() + Block::offset(run, col);
+    const AcrossRows keys{keys_.row(run.col), keys_.stride};
+    const AddTo out{d_queries(b) + run.vector * kLanes, kBlockRows};
+    if (finite || run.kind == Strip::Kind::open) {
+      product(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
+    } else {
+      product_of_seen(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
+    }
+  }
+
+  void add_d_keys(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col,
+                  bool finite) {
+    const std::int64_t at = Block::offset(strip, col);
+    const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
+    const std::int64_t rows = block.rows_of(strip);
+    const float* const read = reweight_.empty() ? weights() : read_weights();
+    const AlongRows of_values{read + at, kBlockRows}, of_keys{d_scores() + at, kBlockRows};
+    const AddTo dv{d_values(strip.col), value_width_}, dk{d_keys(strip.col), key_width_};
+    const auto run = [&](auto multiply) {
+      multiply(strip.cols, value_width_ / kLanes, rows, of_values, d_output_rows_.row(row),
+               d_output_rows_.stride, dv);
+      multiply(strip.cols, key_width_ / kLanes, rows, of_keys, q_rows_.row(row), q_rows_.stride,
+               dk);
+    };
+    if (finite || strip.kind == Strip::Kind::open) {
+      run(product<AlongRows, AddTo>);
+    } else {
+      run(product_by_seen<AlongRows>);
+    }
+  }
+
+  // Whether everything that a weight of 0 must hide is finite, in the strips that have any.
+  bool masked_finite(const Block& block, std::int64_t b) const {
+    std::int64_t checked = 0;
+    bool any = false;
+    for (const Strip& strip : strips_) {
+      if (strip.kind == Strip::Kind::open || strip.col + strip.cols <= checked) continue;
+      any = true;
+      checked = strip.col + strip.cols;
+      if (!all_finite({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
+          !all_finite({values_.row(strip.col), values_.stride}, strip.cols, Dv_)) {
+        return false;
+      }
+    }
+    if (!any) return true;
+    const std::int64_t row = b * kBlockRows;
+    return all_finite({minus_delta(b), kBlockRows}, 1, kBlockRows) &&
+           all_finite({q_rows_.row(row), q_rows_.stride}, block.rows(), D_) &&
+           all_finite({d_output_rows_.row(row), d_output_rows_.stride}, block.rows(), Dv_);
+  }
+
+  // ---- memory ----------------------------------------------------------------------------------
+
+  float* weights() const { return tiles_.data(); }
+  float* d_scores() const { return tiles_.data() + tile_; }
+  float* read_weights() const { return tiles_.data() + 2 * tile_; }
+  float* block_memory(std::int64_t b) const {
+    return packed_.data() + b * kBlockRows * (2 * D_ + Dv_ + 2);
+  }
+  float* queries(std::int64_t b) const { return block_memory(b); }
+  float* d_queries(std::int64_t b) const { return block_memory(b) + D_ * kBlockRows; }
+  float* d_output(std::int64_t b) const { return block_memory(b) + 2 * D_ * kBlockRows; }
+  float* minus_delta(std::int64_t b) const { return d_output(b) + Dv_ * kBlockRows; }
+  float* minus_log_sum(std::int64_t b) const { return minus_delta(b) + kBlockRows; }
+  float* d_keys(std::int64_t key) const {
+    return gradients_.data() + (key - span_from_) * key_width_;
+  }
+  float* d_values(std::int64_t key) const {
+    return gradients_.data() + pass_.grid.span_keys() * key_width_ +
+           (key - span_from_) * value_width_;
+  }
+
+  const BackwardPass& pass_;
+  const AttentionProgram<float>& program_;
+  const AttentionBackward<float>& call_;
+  std::int64_t cell_;
+  PartAt at_;
+  std::int64_t D_, Dv_, key_width_, value_width_, queries_, blocks_, tile_keys_, tile_;
+  Scratch<float> packed_, rows_, gradients_, tiles_;
+  StageRun<float> modify_, reweight_;
+  RowsOf<const float> keys_, values_, q_rows_, d_output_rows_;
+  std::int64_t span_from_ = 0;
+  KeyPlan::Strips strips_;
+};
+
+std::int64_t block_rows() { return kBlockRows; }
+
+void run_cell(const BackwardPass& pass, std::int64_t cell) { BackwardCell(pass, cell).run(); }
+
+}  // namespace
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+namespace {
+
+HWY_EXPORT(block_rows);
+HWY_EXPORT(run_cell);
+
+}  // namespace
+
+std::int64_t backward_block_rows() { return HEED_DISPATCH(block_rows)(); }
+
+void backward_cell(const BackwardPass& pass, std::int64_t cell) {
+  HEED_DISPATCH(run_cell)(pass, cell);
+}
+
+}  // namespace heed::kernels
+#endif  // HWY_ONCE
