@@ -70,6 +70,7 @@ class StageRun {
   void begin(const RowBlock<T>& block) {
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       spaces_[i].row = block.row;
+      spaces_[i].stride = block.stride;
       stages_[i]->begin(block, spaces_[i]);
     }
   }

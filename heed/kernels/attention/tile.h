@@ -40,10 +40,11 @@ struct RowBlock {
 /// Memory that the driver keeps for a stage.
 template <typename T>
 struct StageSpace {
-  T* saved = nullptr;    ///< As large as the tile, with its stride; from forward to backward.
-  T* block = nullptr;    ///< For one block of queries, from begin to end.
-  T* sums = nullptr;     ///< For one cell of the grid, zero at first: partial gradients.
-  std::int64_t row = 0;  ///< The first query of the block that the tile belongs to.
+  T* saved = nullptr;       ///< As large as the tile, with its stride; from forward to backward.
+  T* block = nullptr;       ///< For one block of queries, from begin to end.
+  T* sums = nullptr;        ///< For one cell of the grid, zero at first: partial gradients.
+  std::int64_t row = 0;     ///< The first query of the block that the tile belongs to.
+  std::int64_t stride = 0;  ///< Of that block.
 };
 
 /// How much of it a stage wants, in elements; `saved` is all or nothing.
