@@ -1,0 +1,35 @@
+// Where the diagonal lies when there are not as many queries as keys. The contract names it, since
+// libraries disagree: PyTorch's is_causal is top_left, decoding with a cache wants bottom_right.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace heed {
+
+/// The key that stands opposite to query i: i + shift.
+class Corner {
+ public:
+  enum Name : std::uint8_t { top_left, bottom_right };
+
+  /// top_left: the first query stands at the first key; bottom_right: the last at the last.
+  constexpr Corner(Name name) : name_(name) {}  // NOLINT(google-explicit-constructor): a name
+  /// The first query stands at key n, which may be negative.
+  static constexpr Corner offset(std::int64_t n) {
+    Corner corner(top_left);
+    corner.shift_ = std::clamp(n, -kFar, kFar);
+    return corner;
+  }
+
+  /// For a sequence of that many queries and keys.
+  constexpr std::int64_t shift(std::int64_t queries, std::int64_t keys) const {
+    return name_ == bottom_right ? keys - queries : shift_;
+  }
+
+ private:
+  static constexpr std::int64_t kFar = std::int64_t{1} << 40;
+  Name name_;
+  std::int64_t shift_ = 0;
+};
+
+}  // namespace heed

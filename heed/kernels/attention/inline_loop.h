@@ -1,0 +1,39 @@
+// Loops over functions that a user of heed writes, compiled in the user's program for each
+// instruction set worth having: heed itself is compiled for the least one, and Highway cannot reach
+// into a lambda.
+#pragma once
+
+#include <limits>
+
+#include "heed/base/error.h"
+#include "heed/base/isa.h"
+#include "heed/kernels/attention/program.h"
+
+namespace heed::kernels {
+
+#ifdef __x86_64__
+template <typename Loop>
+[[gnu::target("avx2,fma"), gnu::flatten]] void run_inline_avx2(const Loop& loop) {
+  loop();
+}
+#endif
+
+/// loop(), compiled also for AVX2 and run so if that is the instruction set in force, or less than
+/// it. Everything that loop calls is compiled into it.
+template <typename Loop>
+[[gnu::flatten]] void run_inline(const Loop& loop) {
+#ifdef __x86_64__
+  if (current_isa() != Isa::sse4) return run_inline_avx2(loop);
+#endif
+  loop();
+}
+
+/// Positions are given to such functions as int, which vectors convert to float quickly.
+inline void check_int_sizes(const char* stage, const AttentionShape& shape) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  HEED_CHECK(shape.Tq <= kMost && shape.Tk <= kMost,
+             "[attention] {} counts positions in int: Tq = {} and Tk = {} must be at most {}",
+             stage, shape.Tq, shape.Tk, kMost);
+}
+
+}  // namespace heed::kernels
