@@ -6,9 +6,10 @@ namespace {
 // Keys, values and their gradients are four arrays: 512 KB, half of a common L2.
 constexpr std::int64_t kSpanElements = 1 << 15;
 // With fewer cells than this, heads are split.
-constexpr std::int64_t kFewCells = 32;
-// A part packs all queries once more; with this many spans that is 1 % of its work.
-constexpr std::int64_t kMinSpans = 2;
+constexpr std::int64_t kFewCells = 8;
+// A part packs all queries once more, and its dq is added to the others': at d = 128, parts of 512
+// keys cost 10 % (Zen 4).
+constexpr std::int64_t kMinPartKeys = 1024;
 
 }  // namespace
 
@@ -18,7 +19,7 @@ PartGrid::PartGrid(const AttentionShape& shape) : shape_(shape) {
   const std::int64_t spans = (shape.Tk + span_keys_ - 1) / span_keys_;
   const std::int64_t heads = std::max<std::int64_t>(shape.B * shape.H, 1);
   const std::int64_t wanted = (kFewCells + heads - 1) / heads;
-  const std::int64_t each = std::max(kMinSpans, (spans + wanted - 1) / wanted);
+  const std::int64_t each = std::max(kMinPartKeys / span_keys_, (spans + wanted - 1) / wanted);
   part_keys_ = each * span_keys_;
   parts_ = std::max<std::int64_t>((shape.Tk + part_keys_ - 1) / part_keys_, 1);
   cells_ = shape.B * shape.H * parts_;

@@ -1,6 +1,7 @@
 #include "heed/kernels/attention/plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "heed/base/error.h"
 
@@ -30,25 +31,36 @@ KeyPlan::KeyPlan(const Visibility* see, Region region, std::int64_t lanes)
       open_end_(region.cols) {
   if (see == nullptr) return;
   HEED_ASSERT(region.rows > 0 && vectors_ * lanes <= kMaxBlockRows);
-  exact_ = see->intervals(region, first_.data(), last_.data());
-  std::fill(first_.data() + region.rows, first_.data() + vectors_ * lanes,
-            first_[static_cast<std::size_t>(region.rows - 1)]);
-  std::fill(last_.data() + region.rows, last_.data() + vectors_ * lanes,
-            last_[static_cast<std::size_t>(region.rows - 1)]);
-  begin_ = region.cols;
+  HEED_ASSERT(region.cols <= std::numeric_limits<std::int32_t>::max());
+  read_intervals();
+}
+
+void KeyPlan::read_intervals() {
+  std::array<std::int64_t, kMaxBlockRows> first, last;
+  exact_ = see_->intervals(region_, first.data(), last.data());
+  begin_ = region_.cols;
   end_ = 0;
-  for (std::int64_t r = 0; r < region.rows; ++r) {
-    const auto i = static_cast<std::size_t>(r);
-    open_begin_ = std::max(open_begin_, first_[i]);
-    open_end_ = std::min(open_end_, last_[i]);
-    if (first_[i] == last_[i]) continue;
-    begin_ = std::min(begin_, first_[i]);
-    end_ = std::max(end_, last_[i]);
+  for (std::int64_t r = 0; r < vectors_ * lanes_; ++r) {
+    const auto i = static_cast<std::size_t>(std::min(r, region_.rows - 1));
+    first_[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(first[i]);
+    last_[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(last[i]);
+    open_begin_ = std::max(open_begin_, first[i]);
+    open_end_ = std::min(open_end_, last[i]);
+    if (first[i] == last[i]) continue;
+    begin_ = std::min(begin_, first[i]);
+    end_ = std::max(end_, last[i]);
   }
   end_ = std::max(begin_, end_);
   // A key or two more in a strip with a mask cost less than a product of one or two rows.
   open_begin_ = (open_begin_ + kStripKeys - 1) / kStripKeys * kStripKeys;
   if (open_end_ < end_) open_end_ = open_end_ / kStripKeys * kStripKeys;
+  for (std::int64_t v = 0; v < vectors_; ++v) {
+    const auto [f0, f1] =
+        std::minmax_element(first_.data() + v * lanes_, first_.data() + (v + 1) * lanes_);
+    const auto [l0, l1] =
+        std::minmax_element(last_.data() + v * lanes_, last_.data() + (v + 1) * lanes_);
+    bounds_[static_cast<std::size_t>(v)] = {*f0, *f1, *l0, *l1};
+  }
 }
 
 void KeyPlan::cut(std::int64_t from, std::int64_t to, Strips& strips) const {
@@ -57,14 +69,9 @@ void KeyPlan::cut(std::int64_t from, std::int64_t to, Strips& strips) const {
 }
 
 Cover KeyPlan::cover(std::int64_t vector, std::int64_t from, std::int64_t to) const {
-  const std::int64_t* const first = first_.data() + vector * lanes_;
-  const std::int64_t* const last = last_.data() + vector * lanes_;
-  bool all = true, none = true;
-  for (std::int64_t r = 0; r < lanes_; ++r) {
-    all = all && first[r] <= from && last[r] >= to;
-    none = none && (first[r] >= to || last[r] <= from);
-  }
-  return all ? Cover::all : none ? Cover::none : Cover::some;
+  const Bounds& b = bounds_[static_cast<std::size_t>(vector)];
+  if (b.most_first <= from && b.least_last >= to) return Cover::all;
+  return b.least_first >= to || b.most_last <= from ? Cover::none : Cover::some;
 }
 
 void KeyPlan::cut_exact(std::int64_t from, std::int64_t to, Strips& strips) const {

@@ -33,26 +33,19 @@ struct Piece {
 };
 
 /// Scores of keys outside each row's interval become -inf; `col` is the first key.
-inline void hide_outside(Piece piece, std::int64_t col, const std::int64_t* first,
-                         const std::int64_t* last) {
+inline void hide_outside(Piece piece, std::int64_t col, const std::int32_t* first,
+                         const std::int32_t* last) {
   const F32 d;
   const hn::RebindToSigned<F32> di;
-  HWY_ALIGN std::int32_t from[kLanes], to[kLanes];
-  const auto clamp = [&](std::int64_t key) {
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(key - col, 0, piece.keys));
-  };
+  const auto from = static_cast<std::int32_t>(col);
+  const auto to = static_cast<std::int32_t>(col + piece.keys);
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    bool all = true;
-    for (std::int64_t i = 0; i < kLanes; ++i) {
-      from[i] = clamp(first[v * kLanes + i]);
-      to[i] = clamp(last[v * kLanes + i]);
-      all = all && from[i] == 0 && to[i] == piece.keys;
-    }
-    if (all) continue;
-    const auto begin = hn::Load(di, from);
-    const auto end = hn::Load(di, to);
+    const auto begin = hn::Load(di, first + v * kLanes);
+    const auto end = hn::Load(di, last + v * kLanes);
+    const auto hidden = hn::Or(hn::Gt(begin, hn::Set(di, from)), hn::Lt(end, hn::Set(di, to)));
+    if (hn::AllFalse(di, hidden)) continue;
     for (std::int64_t k = 0; k < piece.keys; ++k) {
-      const auto key = hn::Set(di, static_cast<std::int32_t>(k));
+      const auto key = hn::Set(di, from + static_cast<std::int32_t>(k));
       const auto seen = hn::AndNot(hn::Lt(key, begin), hn::Lt(key, end));
       float* const x = piece.at(k, v);
       hn::Store(hn::IfThenElse(hn::RebindMask(d, seen), hn::Load(d, x), hn::Set(d, kHidden)), d, x);
