@@ -88,6 +88,7 @@ void attention_backward(const AttentionProgram<float>& program,
   const HeadsScratch dk(grouped ? s.H : 0, k_rows, s.D), dv(grouped ? s.H : 0, k_rows, s.Dv);
   const Zeros modify_sums(modify.sums() * grid.cells());
   const Zeros reweight_sums(reweight.sums() * grid.cells());
+  const Zeros additive_sums(program.additive == nullptr ? 0 : s.D * grid.cells());
   const Zeros sink_sums(call.d_sinks == nullptr ? 0 : grid.cells());
 
   BackwardPass pass{program, call, grid, modify, reweight, call.dq, 0, call.dk, call.dv};
@@ -102,6 +103,7 @@ void attention_backward(const AttentionProgram<float>& program,
   pass.modify_sums = modify_sums.data();
   pass.reweight_sums = reweight_sums.data();
   pass.sink_sums = sink_sums.data();
+  pass.additive_sums = additive_sums.data();
   std::optional<Turns> turns;
   if (any_in_turn(program.modify) || any_in_turn(program.reweight)) {
     const std::int64_t blocks = (s.Tq + block_rows - 1) / block_rows;
@@ -126,8 +128,12 @@ void attention_backward(const AttentionProgram<float>& program,
   }
   finish_stages(modify, modify_sums.data(), s, grid);
   finish_stages(reweight, reweight_sums.data(), s, grid);
-  for (std::int64_t cell = 0; pass.sink_sums != nullptr && cell < grid.cells(); ++cell) {
-    call.d_sinks[grid.at(cell).head] += pass.sink_sums[cell];
+  for (std::int64_t cell = 0; cell < grid.cells(); ++cell) {
+    const std::int64_t head = grid.at(cell).head;
+    if (call.d_sinks != nullptr) call.d_sinks[head] += pass.sink_sums[cell];
+    for (std::int64_t i = 0; call.d_additive != nullptr && i < s.D; ++i) {
+      call.d_additive[head * program.additive_head + i] += pass.additive_sums[cell * s.D + i];
+    }
   }
 }
 

@@ -89,7 +89,7 @@ class BackwardCell {
   void pack_block(std::int64_t b) {
     const std::int64_t row = b * kBlockRows;
     const std::int64_t rows = std::min(kBlockRows, queries_ - row);
-    const bool plain = program_.modify.empty() && program_.normalise == Normalise::softmax;
+    const bool plain = Block::runs_plain(program_);
     pack_transposed({q_rows_.row(row), q_rows_.stride}, rows, D_, {queries(b), kBlockRows},
                     plain ? program_.scale * kLog2E : program_.scale);
     pack_transposed({d_output_rows_.row(row), d_output_rows_.stride}, rows, Dv_,
@@ -166,7 +166,8 @@ class BackwardCell {
 
   // One block of queries against the span.
   void visit(std::int64_t b, std::int64_t from, std::int64_t to) {
-    const Block block(program_, at_.batch, at_.head, b * kBlockRows);
+    Block block(program_, at_.batch, at_.head, b * kBlockRows);
+    if (program_.top_k > 0) read_cuts(block, b);
     from = std::max(from, block.plan().begin());
     to = std::min(to, block.plan().end());
     if (from >= to) return;
@@ -185,6 +186,16 @@ class BackwardCell {
     reweight_.end(rows);
   }
 
+  void read_cuts(Block& block, std::int64_t b) {
+    const RowCut<float>* const cuts = call_.cuts.at(at_.batch, at_.head, b * kBlockRows);
+    for (std::int64_t r = 0; r < kBlockRows; ++r) {
+      const RowCut<float> cut = r < block.rows() ? cuts[r] : RowCut<float>{};
+      cut_scores_[r] = cut.score;
+      cut_keys_[r] = cut.key;
+    }
+    block.set_cuts(cut_scores_, cut_keys_);
+  }
+
   void tile(const Block& block, std::int64_t b, std::int64_t col) {
     const bool finite = masked_finite(block, b);
     for (const Strip& strip : strips_) {
@@ -192,7 +203,12 @@ class BackwardCell {
       weights_of(block, b, strip, at);
       d_scores_of(block, b, strip, at, finite);
     }
-    strips_.for_each_run([&](const Strip& run) { add_d_queries(b, run, col, finite); });
+    for (const Strip& strip : strips_) add_d_values(block, b, strip, col, finite);
+    if (program_.additive != nullptr) {
+      for (const Strip& strip : strips_) add_additive(block, b, strip, col);
+      return;
+    }
+    strips_.for_each_run([&](const Strip& run) { add_d_queries(block, b, run, col, finite); });
     for (const Strip& strip : strips_) add_d_keys(block, b, strip, col, finite);
   }
 
@@ -221,8 +237,8 @@ class BackwardCell {
     const std::int64_t r = strip.vector * kLanes;
     const AlongRows values{values_.row(strip.col), values_.stride};
     float* const data = d_scores() + at;
-    const bool masked = strip.kind != Strip::Kind::open && !finite;
-    if (program_.normalise == Normalise::softmax && reweight_.empty() && !masked) {
+    const bool simple = finite || !block.masks(strip);
+    if (program_.normalise == Normalise::softmax && reweight_.empty() && simple) {
       product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
               SoftmaxGradient{data, kBlockRows, minus_delta(b) + r, weights() + at});
     } else {
@@ -252,11 +268,12 @@ class BackwardCell {
     }
   }
 
-  void add_d_queries(std::int64_t b, const Strip& run, std::int64_t col, bool finite) {
+  void add_d_queries(const Block& block, std::int64_t b, const Strip& run, std::int64_t col,
+                     bool finite) {
     const float* const data = d_scores() + Block::offset(run, col);
     const AcrossRows keys{keys_.row(run.col), keys_.stride};
     const AddTo out{d_queries(b) + run.vector * kLanes, kBlockRows};
-    if (finite || run.kind == Strip::Kind::open) {
+    if (finite || !block.masks(run)) {
       product(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
     } else {
       product_of_seen(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
@@ -265,23 +282,32 @@ class BackwardCell {
 
   void add_d_keys(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col,
                   bool finite) {
-    const std::int64_t at = Block::offset(strip, col);
     const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
-    const std::int64_t rows = block.rows_of(strip);
+    const auto multiply =
+        finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_seen<AlongRows>;
+    multiply(strip.cols, key_width_ / kLanes, block.rows_of(strip),
+             AlongRows{d_scores() + Block::offset(strip, col), kBlockRows}, q_rows_.row(row),
+             q_rows_.stride, AddTo{d_keys(strip.col), key_width_});
+  }
+
+  void add_d_values(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col,
+                    bool finite) {
+    const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
     const float* const read = reweight_.empty() ? weights() : read_weights();
-    const AlongRows of_values{read + at, kBlockRows}, of_keys{d_scores() + at, kBlockRows};
-    const AddTo dv{d_values(strip.col), value_width_}, dk{d_keys(strip.col), key_width_};
-    const auto run = [&](auto multiply) {
-      multiply(strip.cols, value_width_ / kLanes, rows, of_values, d_output_rows_.row(row),
-               d_output_rows_.stride, dv);
-      multiply(strip.cols, key_width_ / kLanes, rows, of_keys, q_rows_.row(row), q_rows_.stride,
-               dk);
-    };
-    if (finite || strip.kind == Strip::Kind::open) {
-      run(product<AlongRows, AddTo>);
-    } else {
-      run(product_by_seen<AlongRows>);
-    }
+    const auto multiply =
+        finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_seen<AlongRows>;
+    multiply(strip.cols, value_width_ / kLanes, block.rows_of(strip),
+             AlongRows{read + Block::offset(strip, col), kBlockRows}, d_output_rows_.row(row),
+             d_output_rows_.stride, AddTo{d_values(strip.col), value_width_});
+  }
+
+  void add_additive(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col) {
+    const AdditiveGradients to{d_queries(b) + strip.vector * kLanes,
+                               {d_keys(strip.col), key_width_},
+                               pass_.additive_sums + cell_ * D_};
+    additive_backward(block.additive(strip, keys_, queries(b)),
+                      Block::piece(strip, d_scores() + Block::offset(strip, col)),
+                      block.rows_of(strip), to);
   }
 
   // Whether everything that a weight of 0 must hide is finite, in the strips that have any.
@@ -289,7 +315,7 @@ class BackwardCell {
     std::int64_t checked = 0;
     bool any = false;
     for (const Strip& strip : strips_) {
-      if (strip.kind == Strip::Kind::open || strip.col + strip.cols <= checked) continue;
+      if (!block.masks(strip) || strip.col + strip.cols <= checked) continue;
       any = true;
       checked = strip.col + strip.cols;
       if (!all_finite({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
@@ -335,6 +361,8 @@ class BackwardCell {
   StageRun<float> modify_, reweight_;
   RowsOf<const float> keys_, values_, q_rows_, d_output_rows_;
   std::int64_t span_from_ = 0;
+  HWY_ALIGN float cut_scores_[kBlockRows];  // of top_k
+  HWY_ALIGN std::int32_t cut_keys_[kBlockRows];
   KeyPlan::Strips strips_;
 };
 

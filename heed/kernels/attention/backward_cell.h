@@ -22,8 +22,9 @@ struct BackwardPass {
   Heads<float> dk, dv;  ///< Of each query head.
   float* modify_sums = nullptr;
   float* reweight_sums = nullptr;
-  float* sink_sums = nullptr;  ///< One number per cell.
-  Turns* turns = nullptr;      ///< Null if no stage needs them.
+  float* sink_sums = nullptr;      ///< One number per cell.
+  float* additive_sums = nullptr;  ///< D numbers per cell.
+  Turns* turns = nullptr;          ///< Null if no stage needs them.
 };
 
 /// Queries in a block.

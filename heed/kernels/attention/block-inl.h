@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "heed/kernels/attention/additive-inl.h"
 #include "heed/kernels/attention/program.h"
 #include "heed/kernels/attention/stages.h"
 #include "heed/kernels/attention/weights-inl.h"
@@ -55,7 +56,11 @@ class Block {
   /// they are, the queries carry it already.
   float unit() const { return plain() ? 1.0f : kLog2E; }
   float query_factor() const { return plain() ? program_.scale * kLog2E : program_.scale; }
-  bool plain() const { return program_.modify.empty() && program_.normalise == Normalise::softmax; }
+  bool plain() const { return runs_plain(program_); }
+  static bool runs_plain(const AttentionProgram<float>& program) {
+    return program.modify.empty() && program.additive == nullptr &&
+           program.normalise == Normalise::softmax;
+  }
 
   RowBlock<float> row_block() const {
     RowBlock<float> block;
@@ -93,24 +98,51 @@ class Block {
     return std::min(rows_ - strip.vector * kLanes, strip.vectors * kLanes);
   }
 
+  /// From now on rows see no key below their cut: the scores and keys of each row.
+  void set_cuts(const float* scores, const std::int32_t* keys) {
+    cut_scores_ = scores;
+    cut_keys_ = keys;
+  }
+  /// Whether some weight of the strip may be 0 because its key is hidden.
+  bool masks(const Strip& strip) const {
+    return strip.kind != Strip::Kind::open || program_.top_k > 0;
+  }
+
   /// Scores of a strip after all modifiers; -inf where hidden.
   void scores(const Strip& strip, RowsOf<const float> keys, const float* queries, float* data,
               const StageRun<float>& modify, std::int64_t at) const {
-    product(strip.cols, strip.vectors, program_.shape.D,
-            AlongRows{keys.row(strip.col), keys.stride}, queries + strip.vector * kLanes,
-            kBlockRows, Put{data, kBlockRows});
+    const float* const q = queries + strip.vector * kLanes;
+    if (program_.additive == nullptr) {
+      product(strip.cols, strip.vectors, program_.shape.D,
+              AlongRows{keys.row(strip.col), keys.stride}, q, kBlockRows, Put{data, kBlockRows});
+    } else {
+      additive_scores(additive(strip, keys, queries), piece(strip, data));
+    }
     if (!modify.empty()) modify.forward(tile(strip, data), at);
-    hide(strip, data);
+    if (strip.kind != Strip::Kind::open) hide(strip, data);
+    if (cut_scores_ != nullptr) {
+      const std::int64_t r = strip.vector * kLanes;
+      hide_below(piece(strip, data), strip.col, cut_scores_ + r, cut_keys_ + r);
+    }
   }
 
+  AdditiveOperands additive(const Strip& strip, RowsOf<const float> keys,
+                            const float* queries) const {
+    return {{keys.row(strip.col), keys.stride},
+            queries + strip.vector * kLanes,
+            kBlockRows,
+            program_.additive + head_ * program_.additive_head,
+            program_.shape.D};
+  }
+
+ private:
   void hide(const Strip& strip, float* data) const {
-    if (strip.kind == Strip::Kind::open) return;
     const Piece scores = piece(strip, data);
     if (strip.kind == Strip::Kind::edge) {
       const std::int64_t r = strip.vector * kLanes;
       return hide_outside(scores, strip.col, plan_.first() + r, plan_.last() + r);
     }
-    HWY_ALIGN std::uint8_t seen[kStripKeys * kBlockRows];
+    HWY_ALIGN std::uint8_t seen[kStripKeys * kBlockRows] = {};
     Region where = region();
     where.col = strip.col;
     where.cols = strip.cols;
@@ -118,12 +150,13 @@ class Block {
     hide_unseen(scores, seen + strip.vector * kLanes, kBlockRows);
   }
 
- private:
   Region region() const { return {batch_, head_, row_, rows_, 0, program_.shape.keys(batch_)}; }
 
   const AttentionProgram<float>& program_;
   std::int64_t batch_, head_, row_, rows_, vectors_;
   KeyPlan plan_;
+  const float* cut_scores_ = nullptr;
+  const std::int32_t* cut_keys_ = nullptr;
 };
 
 }  // namespace heed::kernels::HWY_NAMESPACE

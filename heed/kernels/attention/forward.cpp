@@ -11,6 +11,7 @@
 #include "heed/kernels/attention/block-inl.h"
 #include "heed/kernels/attention/forward.h"
 #include "heed/kernels/attention/grid.h"
+#include "heed/kernels/attention/top_scores.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -60,6 +61,7 @@ class ForwardBlock {
     rows.output = output();
     modify_.begin(rows);
     reweight_.begin(rows);
+    if (program_.top_k > 0) find_cuts();
     for (std::int64_t from = block_.plan().begin(), to; from < block_.plan().end(); from = to) {
       const bool first = program_.normalise == Normalise::softmax && !settled_;
       to = std::min(block_.plan().end(), from + (first ? kFirstKeys : tile_keys_));
@@ -67,9 +69,13 @@ class ForwardBlock {
       block_.plan().cut(from, to, strips_);
       tile(strips_, from);
     }
+    std::fill_n(factors(), kBlockRows, 1.0f);
+    if (program_.normalise == Normalise::softmax) close_rows();
+    rows.row_factors = factors();
     modify_.end(rows);
     reweight_.end(rows);
-    store();
+    unpack_transposed({output(), kBlockRows}, block_.rows(), program_.shape.Dv, factors(),
+                      {call_.output.at(at_.batch, at_.head, at_.row), call_.output.row});
   }
 
  private:
@@ -83,6 +89,45 @@ class ForwardBlock {
       cautious_tile(strips, col);
     }
     read(strips, col);
+  }
+
+  // The worst scores that the rows see, of their best k: a pass of its own over all scores.
+  void find_cuts() {
+    TopScores best(kBlockRows, program_.top_k);
+    for (std::int64_t from = block_.plan().begin(); from < block_.plan().end();
+         from += tile_keys_) {
+      strips_.clear();
+      block_.plan().cut(from, std::min(block_.plan().end(), from + tile_keys_), strips_);
+      for (const Strip& strip : strips_) {
+        float* const data = scores() + Block::offset(strip, from);
+        block_.scores(strip, keys_, queries(), data, modify_, 0);
+        offer(best, strip, data);
+      }
+    }
+    for (std::int64_t r = 0; r < kBlockRows; ++r) {
+      const RowCut<float> cut = best.cut(r);
+      cut_scores_[r] = cut.score;
+      cut_keys_[r] = cut.key;
+      if (call_.cuts.data == nullptr || r >= block_.rows()) continue;
+      call_.cuts.at(at_.batch, at_.head, at_.row)[r] = cut;
+    }
+    block_.set_cuts(cut_scores_, cut_keys_);
+  }
+
+  static void offer(TopScores& best, const Strip& strip, const float* data) {
+    const F32 d;
+    for (std::int64_t k = 0; k < strip.cols; ++k) {
+      for (std::int64_t v = 0; v < strip.vectors; ++v) {
+        const float* const x = data + k * kBlockRows + v * kLanes;
+        const std::int64_t row = (strip.vector + v) * kLanes;
+        if (hn::AllFalse(d, hn::Gt(hn::Load(d, x), hn::Load(d, best.cuts() + row)))) continue;
+        for (std::int64_t i = 0; i < kLanes; ++i) {
+          if (x[i] > best.cuts()[row + i]) {
+            best.insert(row + i, x[i], static_cast<std::int32_t>(strip.col + k));
+          }
+        }
+      }
+    }
   }
 
   // Weights against the reference as it is. False, and nothing changed, if a sum overflows.
@@ -198,7 +243,7 @@ class ForwardBlock {
       const AcrossRows values{values_.row(run.col), values_.stride};
       const AddTo out{output() + run.vector * kLanes, kBlockRows};
       const std::int64_t Dv = program_.shape.Dv;
-      if (finite || run.kind == Strip::Kind::open) {
+      if (finite || !block_.masks(run)) {
         product(Dv, run.vectors, run.cols, values, weights, kBlockRows, out);
       } else {
         product_of_seen(Dv, run.vectors, run.cols, values, weights, kBlockRows, out);
@@ -211,19 +256,12 @@ class ForwardBlock {
   bool values_finite(const KeyPlan::Strips& strips) const {
     std::int64_t checked = 0;
     for (const Strip& strip : strips) {
-      if (strip.kind == Strip::Kind::open || strip.col + strip.cols <= checked) continue;
+      if (!block_.masks(strip) || strip.col + strip.cols <= checked) continue;
       checked = strip.col + strip.cols;
       const RowsOf<const float> rows{values_.row(strip.col), values_.stride};
       if (!all_finite(rows, strip.cols, program_.shape.Dv)) return false;
     }
     return true;
-  }
-
-  void store() {
-    for (std::int64_t r = 0; r < kBlockRows; ++r) factors()[r] = 1.0f;
-    if (program_.normalise == Normalise::softmax) close_rows();
-    unpack_transposed({output(), kBlockRows}, block_.rows(), program_.shape.Dv, factors(),
-                      {call_.output.at(at_.batch, at_.head, at_.row), call_.output.row});
   }
 
   // factors = 1 / the rows' sums; the logarithms of the sums go out.
@@ -279,6 +317,8 @@ class ForwardBlock {
   StageRun<float> modify_, reweight_;
   RowsOf<const float> keys_, values_;
   KeyPlan::Strips strips_;
+  HWY_ALIGN float cut_scores_[kBlockRows];  // of top_k
+  HWY_ALIGN std::int32_t cut_keys_[kBlockRows];
   bool settled_ = false;   // every row has a reference
   bool cautious_ = false;  // a sum overflowed in this block: it may again
   bool raise_ = false;     // a sum is large

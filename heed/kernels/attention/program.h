@@ -41,33 +41,50 @@ struct Heads {
 };
 
 /// How scores become weights.
-enum class Normalise : std::uint8_t { softmax, sigmoid, none };
+enum class Normalise : std::uint8_t {
+  softmax,
+  sigmoid,  ///< 1 / (1 + e^-s), each key by itself.
+  none,     ///< The scores themselves, 0 where hidden.
+};
 
 template <typename T>
 struct AttentionProgram {
   AttentionShape shape;
-  T scale = 1;                            ///< Of the dot product.
+  T scale = 1;                     ///< Of the dot product.
+  const T* additive = nullptr;     ///< [D]: scores are sum_d additive[d] tanh(q_d + k_d) instead.
+  std::int64_t additive_head = 0;  ///< From one head's to the next; 0 if they share.
   std::span<TileStage<T>* const> modify;  ///< Change scores, in this order.
   const Visibility* see = nullptr;        ///< Null: every key.
+  std::int64_t top_k = 0;                 ///< If positive, a row sees only its best so many keys.
   Normalise normalise = Normalise::softmax;
   const T* sinks = nullptr;  ///< [H]: a score per head that takes weight but has no value.
   std::span<TileStage<T>* const> reweight;  ///< Change weights, in this order.
+};
+
+/// The worst key that a row with top_k sees: of equal scores, the earlier keys win.
+template <typename T>
+struct RowCut {
+  T score = 0;
+  std::int32_t key = 0;
 };
 
 template <typename T>
 struct AttentionForward {
   Heads<const T> q, k, v;
   Heads<T> output;
-  Heads<T> log_sum_exp;  ///< Row r of a head at [r]; data may be null.
+  Heads<T> log_sum_exp;        ///< Row r of a head at [r]; data may be null.
+  Heads<RowCut<T>> cuts = {};  ///< Likewise, if top_k; data may be null.
 };
 
 template <typename T>
 struct AttentionBackward {
   Heads<const T> q, k, v, output, log_sum_exp;  ///< As forward read and made them.
   Heads<const T> d_output;
-  Heads<const T> d_log_sum_exp;  ///< Data may be null.
-  Heads<T> dq, dk, dv;           ///< Overwritten.
-  T* d_sinks = nullptr;          ///< [H], added to; null if there are none.
+  Heads<const T> d_log_sum_exp;      ///< Data may be null.
+  Heads<const RowCut<T>> cuts = {};  ///< As forward made them, if top_k.
+  Heads<T> dq, dk, dv;               ///< Overwritten.
+  T* d_sinks = nullptr;              ///< [H], added to; null if there are none.
+  T* d_additive = nullptr;           ///< Laid out as `additive`, added to; null if not wanted.
 };
 
 }  // namespace heed::kernels

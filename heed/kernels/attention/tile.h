@@ -32,9 +32,10 @@ struct RowBlock {
   std::int64_t value_features = 0;  ///< Dv.
   const T* queries = nullptr;       ///< [D][stride]; times query_unit they are scale * q.
   T query_unit = 1;
-  T* output = nullptr;            ///< Forward: the sum of weights times values so far.
-  const T* d_output = nullptr;    ///< Backward: the gradient of the output.
-  T* d_scaled_queries = nullptr;  ///< Backward: the gradient of scale * q, to be added to.
+  const T* row_factors = nullptr;  ///< Forward, at the end: times these, a row's weights sum to 1.
+  T* output = nullptr;             ///< Forward: the sum of weights times values so far.
+  const T* d_output = nullptr;     ///< Backward: the gradient of the output.
+  T* d_scaled_queries = nullptr;   ///< Backward: the gradient of scale * q, to be added to.
 };
 
 /// Memory that the driver keeps for a stage.

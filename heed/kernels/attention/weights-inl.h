@@ -68,6 +68,24 @@ inline void hide_unseen(Piece piece, const std::uint8_t* seen, std::int64_t stri
   }
 }
 
+/// Scores below a row's cut, or equal to it but of a later key, become -inf.
+inline void hide_below(Piece piece, std::int64_t col, const float* cut_scores,
+                       const std::int32_t* cut_keys) {
+  const F32 d;
+  const hn::RebindToSigned<F32> di;
+  for (std::int64_t v = 0; v < piece.vectors; ++v) {
+    const VF cut = hn::Load(d, cut_scores + v * kLanes);
+    const auto last = hn::Load(di, cut_keys + v * kLanes);
+    for (std::int64_t k = 0; k < piece.keys; ++k) {
+      float* const x = piece.at(k, v);
+      const VF s = hn::Load(d, x);
+      const auto later = hn::Gt(hn::Set(di, static_cast<std::int32_t>(col + k)), last);
+      const auto below = hn::Or(hn::Lt(s, cut), hn::And(hn::Eq(s, cut), hn::RebindMask(d, later)));
+      hn::Store(hn::IfThenElse(below, hn::Set(d, kHidden), s), d, x);
+    }
+  }
+}
+
 /// top[row] = max(top[row], scores * unit).
 inline void raise_maxima(Piece piece, float unit, float* top) {
   const F32 d;

@@ -1,0 +1,85 @@
+// Additive scores (Bahdanau et al. 2015): s(i, j) = sum over d of w_d tanh(q_id + k_jd), computed
+// in registers; the n x m x D terms are never stored. Queries lie feature by feature, as for
+// products.
+#if defined(HEED_KERNELS_ATTENTION_ADDITIVE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_ADDITIVE_INL_H_
+#undef HEED_KERNELS_ATTENTION_ADDITIVE_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_ADDITIVE_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "heed/kernels/attention/weights-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The operands of additive scores: keys in rows, queries feature by feature, D weights.
+struct AdditiveOperands {
+  RowsOf<const float> keys;
+  const float* queries;
+  std::int64_t stride;  ///< Of queries.
+  const float* weights;
+  std::int64_t features;
+};
+
+/// scores = sum over d of w_d tanh(q_d + k_d).
+HWY_NOINLINE inline void additive_scores(const AdditiveOperands& x, Piece scores) {
+  const F32 d;
+  for (std::int64_t k = 0; k < scores.keys; ++k) {
+    const float* const key = x.keys.row(k);
+    for (std::int64_t v = 0; v < scores.vectors; ++v) {
+      VF sum = hn::Zero(d);
+      for (std::int64_t f = 0; f < x.features; ++f) {
+        const VF q = hn::Load(d, x.queries + f * x.stride + v * kLanes);
+        sum = hn::MulAdd(hn::Set(d, x.weights[f]), Tanh(d, hn::Add(q, hn::Set(d, key[f]))), sum);
+      }
+      hn::Store(sum, d, scores.at(k, v));
+    }
+  }
+}
+
+/// Where the gradients of additive scores go; all are added to.
+struct AdditiveGradients {
+  float* d_queries;  ///< Laid out as the queries.
+  RowsOf<float> d_keys;
+  float* d_weights;
+};
+
+/// For a piece of the scores' gradients, of which the first `rows` lanes are queries.
+HWY_NOINLINE inline void additive_backward(const AdditiveOperands& x, Piece d_scores,
+                                           std::int64_t rows, const AdditiveGradients& to) {
+  const F32 d;
+  const VF one = hn::Set(d, 1.0f);
+  for (std::int64_t k = 0; k < d_scores.keys; ++k) {
+    const float* const key = x.keys.row(k);
+    for (std::int64_t f = 0; f < x.features; ++f) {
+      const VF weight = hn::Set(d, x.weights[f]);
+      VF of_key = hn::Zero(d), of_weight = hn::Zero(d);
+      for (std::int64_t v = 0; v * kLanes < rows; ++v) {
+        const std::int64_t at = f * x.stride + v * kLanes;
+        const VF t = Tanh(d, hn::Add(hn::Load(d, x.queries + at), hn::Set(d, key[f])));
+        const VF g = hn::IfThenElseZero(
+            hn::FirstN(d, static_cast<std::size_t>(std::min(kLanes, rows - v * kLanes))),
+            hn::Load(d, d_scores.at(k, v)));
+        // Where g is 0 because the key is hidden, t may be NaN.
+        const VF slope = hn::Mul(weight, hn::NegMulAdd(t, t, one));
+        const auto none = hn::Eq(g, hn::Zero(d));
+        const VF dx = hn::IfThenZeroElse(none, hn::Mul(g, slope));
+        hn::Store(hn::Add(hn::Load(d, to.d_queries + at), dx), d, to.d_queries + at);
+        of_key = hn::Add(of_key, dx);
+        of_weight = hn::IfThenElse(none, of_weight, hn::MulAdd(g, t, of_weight));
+      }
+      to.d_keys.row(k)[f] += hn::GetLane(hn::SumOfLanes(d, of_key));
+      to.d_weights[f] += hn::GetLane(hn::SumOfLanes(d, of_weight));
+    }
+  }
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,46 @@
+// The best k scores of each row of a block, kept while its tiles pass by.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "heed/base/arena.h"
+#include "heed/kernels/attention/program.h"
+
+namespace heed::kernels {
+
+/// Kept best first; of equal scores the earlier key comes first. Rows that have seen fewer than k
+/// keys have a cut of -inf, which every score passes but a hidden one.
+class TopScores {
+ public:
+  TopScores(std::int64_t rows, std::int64_t k) : k_(k), kept_(rows * k), cuts_(rows) {
+    std::fill_n(kept_.data(), rows * k, nothing());
+    std::fill_n(cuts_.data(), rows, nothing().score);
+  }
+
+  /// What a score of each row must exceed to be kept.
+  const float* cuts() const { return cuts_.data(); }
+
+  /// Takes in a score above the row's cut; keys come in rising order.
+  void insert(std::int64_t row, float score, std::int32_t key) {
+    RowCut<float>* const begin = kept_.data() + row * k_;
+    RowCut<float>* at = begin + k_ - 1;
+    for (; at != begin && at[-1].score < score; --at) *at = at[-1];
+    *at = {score, key};
+    cuts_[row] = begin[k_ - 1].score;
+  }
+
+  RowCut<float> cut(std::int64_t row) const { return kept_[row * k_ + k_ - 1]; }
+
+ private:
+  static RowCut<float> nothing() {
+    return {-std::numeric_limits<float>::infinity(), std::numeric_limits<std::int32_t>::max()};
+  }
+
+  std::int64_t k_;
+  Scratch<RowCut<float>> kept_;
+  Scratch<float> cuts_;
+};
+
+}  // namespace heed::kernels
