@@ -1,0 +1,152 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/attention/decode.cpp"
+#include "heed/kernels/foreach_target.h"  // must come before simd.h
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/arena.h"
+#include "heed/base/error.h"
+#include "heed/base/threads.h"
+#include "heed/kernels/attention/decode.h"
+#include "heed/kernels/attention/decode_grid.h"
+#include "heed/kernels/attention/decode_part-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+namespace {
+
+void decode_part_f32(const AttentionProgram<float>& program, const DecodeCall<float>& call,
+                     const DecodeCell& at, const DecodePartial& to) {
+  DecodePart<float>(program, call, at, to).run();
+}
+void decode_part_bf16(const AttentionProgram<float>& program, const DecodeCall<BFloat16>& call,
+                      const DecodeCell& at, const DecodePartial& to) {
+  DecodePart<BFloat16>(program, call, at, to).run();
+}
+
+// The parts of one row, of which only those are kept that have a weight.
+class RowParts {
+ public:
+  explicit RowParts(std::int64_t most) : outputs_(most), factors_(2 * most) {}
+
+  void clear() { count_ = 0; }
+  void add(const DecodePartial& part, std::int64_t row, std::int64_t Dv) {
+    if (part.sums[row] == 0.0f) return;
+    outputs_[count_] = part.output + row * Dv;
+    factors_[count_] = part.top[row];
+    sums()[count_++] = part.sums[row];
+  }
+
+  // Makes of the references the factors by which parts count in the output, with a sink if there is
+  // one; returns log-sum-exp.
+  float normalise(const float* sink) {
+    const float rest = sink == nullptr ? kHidden : *sink * kLog2E;
+    float top = rest;
+    for (std::int64_t p = 0; p < count_; ++p) top = std::max(top, factors_[p]);
+    float total = rest == kHidden ? 0.0f : std::exp2(rest - top);
+    for (std::int64_t p = 0; p < count_; ++p) {
+      factors_[p] = factors_[p] == kHidden ? 0.0f : std::exp2(factors_[p] - top);
+      total += factors_[p] * sums()[p];
+    }
+    if (total == 0.0f) return kHidden;
+    for (std::int64_t p = 0; p < count_; ++p) factors_[p] /= total;
+    return top * kLn2 + std::log(total);
+  }
+  void weigh_equally() { std::fill_n(factors_.data(), count_, 1.0f); }
+
+  // to = sum of factors times outputs.
+  void merge(std::int64_t n, float* to) const {
+    map_row(n, [this, to](auto part, std::int64_t i) HWY_ATTR {
+      const F32 d;
+      VF sum = hn::Zero(d);
+      for (std::int64_t p = 0; p < count_; ++p) {
+        sum = hn::MulAdd(part.load(outputs_[p] + i), hn::Set(d, factors_[p]), sum);
+      }
+      part.store(sum, to + i);
+    });
+  }
+
+ private:
+  float* sums() const { return factors_.data() + factors_.size() / 2; }
+  Scratch<const float*> outputs_;
+  Scratch<float> factors_;  // the references first, until they are turned into factors
+  std::int64_t count_ = 0;
+};
+
+// A block of queries: its rows from its parts.
+void merge_block(const AttentionProgram<float>& program, const DecodeResult& result,
+                 const DecodeGrid& grid, float* partials, std::int64_t block) {
+  const std::int64_t cell = block * grid.parts();
+  const DecodeCell at = grid.at(cell);
+  const AttentionShape& shape = program.shape;
+  RowParts parts(grid.parts());
+  for (std::int64_t r = 0; r < shape.group() * at.queries; ++r) {
+    const std::int64_t head = at.kv_head * shape.group() + r / at.queries;
+    const std::int64_t row = at.row + r % at.queries;
+    parts.clear();
+    for (std::int64_t p = 0; p < grid.parts(); ++p) {
+      parts.add(grid.partial(partials, cell + p), r, shape.Dv);
+    }
+    if (program.normalise == Normalise::softmax) {
+      const float log = parts.normalise(program.sinks == nullptr ? nullptr : program.sinks + head);
+      if (result.log_sum_exp.data != nullptr) {
+        *result.log_sum_exp.at(at.batch, head, row) = log;
+      }
+    } else {
+      parts.weigh_equally();
+    }
+    parts.merge(shape.Dv, result.output.at(at.batch, head, row));
+  }
+}
+
+}  // namespace
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+namespace {
+
+HWY_EXPORT(decode_part_f32);
+HWY_EXPORT(decode_part_bf16);
+HWY_EXPORT(merge_block);
+
+template <typename T, typename Part>
+void decode(const AttentionProgram<float>& program, const DecodeCall<T>& call, Part part) {
+  HEED_ASSERT(program.additive == nullptr && program.top_k == 0);
+  const DecodeGrid grid(program.shape);
+  const Scratch<float> partials(grid.cells() * grid.partial_size());
+  const std::int64_t width = program.shape.D + program.shape.Dv;
+  const std::int64_t keys = std::min(program.shape.Tk, kPartKeys);
+  parallel_for(grid.cells(), (grid.rows() + 1) * keys * width, [&](std::int64_t cell) {
+    part(program, call, grid.at(cell), grid.partial(partials.data(), cell));
+  });
+  const auto merge = HEED_DISPATCH(merge_block);
+  const DecodeResult result{call.output, call.log_sum_exp};
+  parallel_for(grid.blocks(), grid.rows() * grid.parts() * program.shape.Dv,
+               [&](std::int64_t block) { merge(program, result, grid, partials.data(), block); });
+}
+
+}  // namespace
+
+void attention_decode(const AttentionProgram<float>& program, const DecodeCall<float>& call) {
+  decode(program, call, HEED_DISPATCH(decode_part_f32));
+}
+void attention_decode(const AttentionProgram<float>& program, const DecodeCall<BFloat16>& call) {
+  decode(program, call, HEED_DISPATCH(decode_part_bf16));
+}
+
+// Tiles spend a whole vector on the queries of one head, however few, and read keys again for each
+// head of a group; here, each row costs the same, and a little more than in a full vector.
+bool decode_is_better(const AttentionShape& shape) {
+  constexpr std::int64_t kFew = 8;
+  if (shape.q_starts == nullptr) return shape.Tq <= kFew;
+  for (std::int64_t b = 0; b < shape.B; ++b) {
+    if (shape.queries(b) > kFew) return false;
+  }
+  return true;
+}
+
+}  // namespace heed::kernels
+#endif  // HWY_ONCE

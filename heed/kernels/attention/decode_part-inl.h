@@ -1,0 +1,265 @@
+// One cell of attention_decode: a part of the keys of a kv head, against the queries that read it.
+// A block of keys gives scores, then weights relative to a reference per row, then its share of the
+// output.
+#if defined(HEED_KERNELS_ATTENTION_DECODE_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_DECODE_PART_INL_H_
+#undef HEED_KERNELS_ATTENTION_DECODE_PART_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_DECODE_PART_INL_H_
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "heed/kernels/attention/block-inl.h"
+#include "heed/kernels/attention/decode.h"
+#include "heed/kernels/attention/decode_products-inl.h"
+#include "heed/kernels/attention/decode_stages-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// x = 2^(x * unit + offset), and the sum of it; n is a multiple of kLanes.
+inline float weigh_row(float* x, std::int64_t n, float unit, float offset) {
+  const F32 d;
+  const VF factor = hn::Set(d, unit), shift = hn::Set(d, offset);
+  return sum_row(n, [=](auto part, std::int64_t i, VF sum) HWY_ATTR {
+    const VF e = Exp2Weight(hn::MulAdd(part.load(x + i), factor, shift));
+    part.store(e, x + i);
+    return hn::Add(sum, e);
+  });
+}
+
+template <typename T>
+class DecodePart {
+ public:
+  DecodePart(const AttentionProgram<float>& program, const DecodeCall<T>& call,
+             const DecodeCell& at, const DecodePartial& to)
+      : program_(program),
+        call_(call),
+        at_(at),
+        to_(to),
+        group_(program.shape.group()),
+        rows_(group_ * at.queries),
+        block_keys_(block_keys(rows_)),
+        key_units_(program.shape.D),
+        value_units_(program.shape.Dv),
+        memory_(rows_ * (key_units_.floats() + 2 * value_units_.floats() + block_keys_ + 1)),
+        intervals_(2 * rows_ + group_),
+        seen_(program.see == nullptr ? 0 : kMaxTileKeys * seen_stride()),
+        stages_(program_, at_) {
+    float* p = memory_.data();
+    queries_ = {p, key_units_.floats()};
+    output_ = {p += rows_ * queries_.stride, value_units_.floats()};
+    output_before_ = {p += rows_ * output_.stride, output_.stride};
+    scores_ = {p += rows_ * output_.stride, block_keys_};
+    factors_ = p + rows_ * block_keys_;
+    keys_ = {call.k.at(at.batch, at.kv_head), call.k.row};
+    values_ = {call.v.at(at.batch, at.kv_head), call.v.row};
+  }
+
+  void run() {
+    std::fill_n(to_.sums, rows_, 0.0f);
+    std::fill_n(to_.top, rows_, kHidden);
+    find_intervals();
+    if (begin_ >= end_ || rows_ == 0) return;
+    pack_queries();
+    std::fill_n(output_.data, rows_ * output_.stride, 0.0f);
+    stages_.begin(call_.q);
+    for (std::int64_t col = begin_; col < end_; col += block_keys_) {
+      block(col, std::min(block_keys_, end_ - col));
+    }
+    store();
+    stages_.end(to_.output);
+  }
+
+ private:
+  // Scores of a block lie in L2 together with what is read.
+  static std::int64_t block_keys(std::int64_t rows) {
+    constexpr std::int64_t kScores = 1 << 16;
+    const std::int64_t keys = kScores / std::max<std::int64_t>(rows, 1) / kLanes * kLanes;
+    return std::clamp<std::int64_t>(keys, 4 * kLanes, kPartKeys);
+  }
+
+  bool softmax() const { return program_.normalise == Normalise::softmax; }
+  // Scores that no stage wants to see as they are come as logarithms to base 2.
+  bool plain() const { return softmax() && program_.modify.empty(); }
+  float unit() const { return plain() ? 1.0f : kLog2E; }
+
+  std::int64_t head(std::int64_t h) const { return at_.kv_head * group_ + h; }
+  Region region(std::int64_t h, std::int64_t col, std::int64_t cols) const {
+    return {at_.batch, head(h), at_.row, at_.queries, col, cols};
+  }
+  std::int64_t* first() const { return intervals_.data(); }
+  std::int64_t* last() const { return first() + rows_; }
+  std::int64_t* exact() const { return last() + rows_; }  // for each head
+
+  // The keys that each row may see, and the least interval that holds them all.
+  void find_intervals() {
+    begin_ = at_.col;
+    end_ = at_.col + at_.cols;
+    if (program_.see == nullptr || at_.cols == 0) return;
+    for (std::int64_t h = 0; h < group_; ++h) {
+      const std::int64_t r = h * at_.queries;
+      exact()[h] = program_.see->intervals(region(h, at_.col, at_.cols), first() + r, last() + r);
+    }
+    std::swap(begin_, end_);
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      if (first()[r] >= last()[r]) continue;
+      begin_ = std::min(begin_, first()[r]);
+      end_ = std::max(end_, last()[r]);
+    }
+  }
+
+  void pack_queries() {
+    const float factor = plain() ? program_.scale * kLog2E : program_.scale;
+    std::fill_n(queries_.data, rows_ * queries_.stride, 0.0f);
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const float* const q = query(r);
+      for (std::int64_t i = 0; i < program_.shape.D; ++i) {
+        queries_.row(r)[Unit<T>::place(i)] = q[i] * factor;
+      }
+    }
+  }
+  const float* query(std::int64_t r) const {
+    return call_.q.at(at_.batch, head(r / at_.queries), at_.row + r % at_.queries);
+  }
+
+  void block(std::int64_t col, std::int64_t n) {
+    score_rows<T>({keys_.row(col), keys_.stride}, n, key_units_, rows_, constant(queries_),
+                  scores_);
+    stages_.modify(scores_, col, n);
+    const bool hidden = hide(col, n);
+    const std::int64_t whole = (n + kLanes - 1) / kLanes * kLanes;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      std::fill(scores_.row(r) + n, scores_.row(r) + whole, kHidden);
+    }
+    softmax() ? weigh(whole) : weigh_pointwise(whole);
+    stages_.reweight(scores_, col, n);
+    read({values_.row(col), values_.stride}, n, hidden);
+  }
+
+  // Scores of what a row may not see become -inf; true if there are any.
+  bool hide(std::int64_t col, std::int64_t n) const {
+    if (program_.see == nullptr) return false;
+    bool any = false;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const std::int64_t from = std::clamp<std::int64_t>(first()[r] - col, 0, n);
+      const std::int64_t to = std::clamp<std::int64_t>(last()[r] - col, from, n);
+      std::fill_n(scores_.row(r), from, kHidden);
+      std::fill(scores_.row(r) + to, scores_.row(r) + n, kHidden);
+      any = any || from > 0 || to < n;
+    }
+    for (std::int64_t h = 0; h < group_; ++h) {
+      if (exact()[h] != 0) continue;
+      for (std::int64_t c = 0; c < n; c += kMaxTileKeys) {
+        any = hide_unseen_keys(h, region(h, col + c, std::min(kMaxTileKeys, n - c)), c) || any;
+      }
+    }
+    return any;
+  }
+  bool hide_unseen_keys(std::int64_t h, const Region& keys, std::int64_t at) const {
+    const Cover cover = program_.see->cover(keys);
+    if (cover == Cover::all) return false;
+    if (cover == Cover::some) {
+      program_.see->fill(keys, seen_.data(), seen_stride());
+    } else {
+      std::fill_n(seen_.data(), keys.cols * seen_stride(), std::uint8_t{0});
+    }
+    for (std::int64_t r = 0; r < at_.queries; ++r) {
+      float* const x = scores_.row(h * at_.queries + r) + at;
+      for (std::int64_t c = 0; c < keys.cols; ++c) {
+        if (seen_[c * seen_stride() + r] == 0) x[c] = kHidden;
+      }
+    }
+    return true;
+  }
+  std::int64_t seen_stride() const { return (at_.queries + kLanes - 1) / kLanes * kLanes; }
+
+  void weigh(std::int64_t n) {
+    // The block's own maximum moves the reference only if it is that much higher (log2).
+    constexpr float kRaise = 8.0f;
+    bool moved = false;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const float now = max_row(scores_.row(r), n, kHidden) * unit();
+      const float before = to_.top[r];
+      factors_[r] = 1.0f;
+      if (now > before + kRaise || (before == kHidden && now > kHidden)) {
+        factors_[r] = before == kHidden ? 0.0f : std::exp2(before - now);
+        to_.top[r] = now;
+        moved = moved || to_.sums[r] != 0.0f;
+      }
+    }
+    if (moved) rescale();
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const float top = to_.top[r];
+      to_.sums[r] += weigh_row(scores_.row(r), n, unit(), top == kHidden ? 0.0f : -top);
+    }
+  }
+  void rescale() {
+    const F32 d;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      if (factors_[r] == 1.0f) continue;
+      to_.sums[r] *= factors_[r];
+      float* const x = output_.row(r);
+      for (std::int64_t i = 0; i < output_.stride; i += kLanes) {
+        hn::Store(hn::Mul(hn::Load(d, x + i), hn::Set(d, factors_[r])), d, x + i);
+      }
+    }
+    stages_.rescale(factors_);
+  }
+
+  void weigh_pointwise(std::int64_t n) const {
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      const Piece row{scores_.row(r), n, 1, n / kLanes};
+      program_.normalise == Normalise::sigmoid ? weigh_sigmoid(row) : weigh_plainly(row);
+      to_.sums[r] = 1.0f;  // there is an output
+    }
+  }
+
+  // output += weights * values. A hidden value has weight 0; if it is not finite it shows as NaN,
+  // and the block is read again with care.
+  void read(RowsOf<const T> values, std::int64_t n, bool hidden) const {
+    const std::int64_t Dv = program_.shape.Dv;
+    if (!hidden) return read_rows(values, n, Dv, rows_, constant(scores_), output_);
+    std::copy_n(output_.data, rows_ * output_.stride, output_before_.data);
+    read_rows(values, n, Dv, rows_, constant(scores_), output_);
+    if (all_finite(constant(output_), rows_, output_.stride)) return;
+    std::copy_n(output_before_.data, rows_ * output_.stride, output_.data);
+    read_rows_seen(values, n, Dv, rows_, constant(scores_), output_);
+  }
+
+  void store() const {
+    const std::int64_t Dv = program_.shape.Dv;
+    for (std::int64_t r = 0; r < rows_; ++r) {
+      for (std::int64_t i = 0; i < Dv; ++i) {
+        to_.output[r * Dv + i] = output_.row(r)[Unit<T>::place(i)];
+      }
+    }
+  }
+
+  static RowsOf<const float> constant(RowsOf<float> x) { return {x.data, x.stride}; }
+
+  const AttentionProgram<float>& program_;
+  const DecodeCall<T>& call_;
+  DecodeCell at_;
+  DecodePartial to_;
+  std::int64_t group_, rows_, block_keys_;
+  Units<T> key_units_, value_units_;
+  Scratch<float> memory_;
+  Scratch<std::int64_t> intervals_;
+  Scratch<std::uint8_t> seen_;
+  DecodeStages stages_;
+  RowsOf<float> queries_, output_, output_before_, scores_;
+  float* factors_;
+  RowsOf<const T> keys_, values_;
+  std::int64_t begin_ = 0, end_ = 0;  // of the keys that any row sees
+};
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

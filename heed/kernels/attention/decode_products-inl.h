@@ -1,0 +1,292 @@
+// The two products of attention for few queries, with neighbouring features in a vector: keys and
+// values stream through as they lie in memory, and a single query wastes no lane. One row of keys
+// or values is loaded after another, never several side by side: the hardware then sees one stream
+// and reads ahead of it (f32, D = 128: twice the bandwidth).
+#if defined(HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
+#undef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "heed/base/dtype.h"
+#include "heed/kernels/attention/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// What one load of elements of type T brings: a few vectors of floats. Queries and outputs are
+/// kept in the order in which the elements come.
+template <typename T>
+struct Unit;
+
+template <>
+struct Unit<float> {
+  static constexpr int kVectors = 1;
+  static constexpr std::int64_t kSize = kLanes;
+  static HWY_INLINE void load(const float* p, VF* x) { x[0] = hn::LoadU(F32(), p); }
+  static HWY_INLINE void load_first(const float* p, std::size_t n, VF* x) {
+    x[0] = LoadFirst(F32(), p, n);
+  }
+  /// Where the i-th element of a row comes.
+  static std::int64_t place(std::int64_t i) { return i; }
+};
+
+// Elements at even places, then those at odd ones: a shift and a mask widen them, while keeping
+// them in order would take a shuffle as well.
+template <>
+struct Unit<BFloat16> {
+  static constexpr int kVectors = 2;
+  static constexpr std::int64_t kSize = 2 * kLanes;
+  using U32 = hn::RebindToUnsigned<F32>;
+  using U16 = hn::Repartition<std::uint16_t, F32>;
+  static HWY_INLINE void widen(hn::Vec<U16> pairs, VF* x) {
+    const auto bits = hn::BitCast(U32(), pairs);
+    x[0] = hn::BitCast(F32(), hn::ShiftLeft<16>(bits));
+    x[1] = hn::BitCast(F32(), hn::And(bits, hn::Set(U32(), 0xffff0000u)));
+  }
+  static HWY_INLINE void load(const BFloat16* p, VF* x) {
+    widen(hn::LoadU(U16(), reinterpret_cast<const std::uint16_t*>(p)), x);
+  }
+  static HWY_INLINE void load_first(const BFloat16* p, std::size_t n, VF* x) {
+    widen(LoadFirst(U16(), reinterpret_cast<const std::uint16_t*>(p), n), x);
+  }
+  static std::int64_t place(std::int64_t i) {
+    return i / kSize * kSize + i % 2 * kLanes + i % kSize / 2;
+  }
+};
+
+/// A row of n elements as units.
+template <typename T>
+struct Units {
+  std::int64_t whole;  ///< Units.
+  std::int64_t tail;   ///< Elements after them.
+  explicit Units(std::int64_t n) : whole(n / Unit<T>::kSize), tail(n % Unit<T>::kSize) {}
+  /// The floats that the row takes.
+  std::int64_t floats() const { return (whole + (tail > 0 ? 1 : 0)) * Unit<T>::kSize; }
+};
+
+/// Lane i of the result is the sum of all lanes of x[i].
+template <int N>
+HWY_INLINE VF sum_each(VF (&x)[N]) {
+  const F32 d;
+  const hn::Repartition<double, F32> d64;
+#pragma GCC unroll 8
+  for (int i = 0; i < N / 2; ++i) {
+    x[i] = hn::Add(hn::InterleaveLower(d, x[2 * i], x[2 * i + 1]),
+                   hn::InterleaveUpper(d, x[2 * i], x[2 * i + 1]));
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < N / 4; ++i) {
+    const auto a = hn::BitCast(d64, x[2 * i]), b = hn::BitCast(d64, x[2 * i + 1]);
+    x[i] = hn::Add(hn::BitCast(d, hn::InterleaveLower(d64, a, b)),
+                   hn::BitCast(d, hn::InterleaveUpper(d64, a, b)));
+  }
+  // Within blocks of 128 bits, four lanes are four sums; what is left is to add the blocks.
+  const auto add_halves = [](VF a, VF b) HWY_ATTR {
+    return hn::Add(hn::ConcatLowerLower(F32(), b, a), hn::ConcatUpperUpper(F32(), b, a));
+  };
+  if constexpr (N == 4) {
+    return x[0];
+  } else if constexpr (N == 8) {
+    return add_halves(x[0], x[1]);
+  } else {
+    static_assert(N == 16);
+    const auto add_neighbours = [](VF a, VF b) HWY_ATTR {
+      return hn::Add(hn::OddEvenBlocks(b, a), hn::SwapAdjacentBlocks(hn::OddEvenBlocks(a, b)));
+    };
+    return add_halves(add_neighbours(x[0], x[1]), add_neighbours(x[2], x[3]));
+  }
+}
+
+/// The compiler moves no load across it.
+HWY_INLINE void one_row_after_another() { asm volatile("" ::: "memory"); }
+
+/// sums[r] += key * queries[r], lane by lane, for one unit.
+template <int kRows, typename T>
+HWY_INLINE void multiply_unit(const VF* key, const float* queries, std::int64_t stride, VF* sums) {
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < Unit<T>::kVectors; ++v) {
+      sums[r] = hn::MulAdd(hn::Load(F32(), queries + r * stride + v * kLanes), key[v], sums[r]);
+    }
+  }
+}
+
+/// scores[r][0, kLanes) = queries[r] * keys[...]; 0 for keys from `count` on.
+template <int kRows, typename T>
+HWY_NOINLINE void score_keys(RowsOf<const T> keys, std::int64_t count, Units<T> units,
+                             RowsOf<const float> queries, RowsOf<float> scores) {
+  using U = Unit<T>;
+  VF products[kRows][kLanes];
+  for (std::int64_t i = 0; i < kLanes; ++i) {
+    VF sums[kRows], x[U::kVectors];
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) sums[r] = hn::Zero(F32());
+    if (i < count) {
+      const T* key = keys.row(i);
+      const float* q = queries.data;
+#pragma GCC unroll 4
+      for (std::int64_t u = 0; u < units.whole; ++u, key += U::kSize, q += U::kSize) {
+        U::load(key, x);
+        multiply_unit<kRows, T>(x, q, queries.stride, sums);
+      }
+      if (units.tail > 0) {
+        U::load_first(key, static_cast<std::size_t>(units.tail), x);
+        multiply_unit<kRows, T>(x, q, queries.stride, sums);
+      }
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) products[r][i] = sums[r];
+    one_row_after_another();
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) hn::Store(sum_each(products[r]), F32(), scores.row(r));
+}
+
+/// scores = queries * keys, for `rows` queries and n keys; rows of scores are whole vectors.
+template <typename T>
+void score_rows(RowsOf<const T> keys, std::int64_t n, Units<T> units, std::int64_t rows,
+                RowsOf<const float> queries, RowsOf<float> scores) {
+  for (std::int64_t k = 0; k < n; k += kLanes) {
+    const RowsOf<const T> these{keys.row(k), keys.stride};
+    const std::int64_t count = std::min(kLanes, n - k);
+    const auto run = [&](auto kernel, std::int64_t r) {
+      kernel(these, count, units, RowsOf<const float>{queries.row(r), queries.stride},
+             RowsOf<float>{scores.row(r) + k, scores.stride});
+    };
+    std::int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) run(score_keys<4, T>, r);
+    if (r + 2 <= rows) {
+      run(score_keys<2, T>, r);
+      r += 2;
+    }
+    if (r < rows) run(score_keys<1, T>, r);
+  }
+}
+
+// How the units of a row are loaded: whole, or the last elements.
+template <typename T>
+struct WholeUnit {
+  HWY_INLINE void load(const T* p, VF* x) const { Unit<T>::load(p, x); }
+};
+template <typename T>
+struct TailUnit {
+  std::size_t n;
+  HWY_INLINE void load(const T* p, VF* x) const { Unit<T>::load_first(p, n, x); }
+};
+
+/// out[r] += sum over keys of weights[r][k] * values[k], for a few rows and units, in registers.
+template <int kRows, int kUnits, typename T, typename Part>
+HWY_NOINLINE void read_panel(Part part, RowsOf<const T> values, std::int64_t keys,
+                             RowsOf<const float> weights, RowsOf<float> out) {
+  const F32 d;
+  constexpr int kVectors = kUnits * Unit<T>::kVectors;
+  VF sums[kRows][kVectors];
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Load(d, out.row(r) + v * kLanes);
+  }
+  for (std::int64_t k = 0; k < keys; ++k) {
+    const T* const value = values.row(k);
+    VF weight[kRows];
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) weight[r] = hn::Set(d, weights.row(r)[k]);
+#pragma GCC unroll 16
+    for (int u = 0; u < kUnits; ++u) {
+      constexpr int kEach = Unit<T>::kVectors;
+      VF x[kEach];
+      part.load(value + u * Unit<T>::kSize, x);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+        for (int v = 0; v < kEach; ++v) {
+          sums[r][u * kEach + v] = hn::MulAdd(weight[r], x[v], sums[r][u * kEach + v]);
+        }
+      }
+    }
+    one_row_after_another();
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) hn::Store(sums[r][v], d, out.row(r) + v * kLanes);
+  }
+}
+
+/// The sums that a panel keeps in registers.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr int kPanelVectors = 16;
+#else
+inline constexpr int kPanelVectors = 8;
+#endif
+
+/// All units of a few rows, in panels as wide as fit.
+template <int kRows, typename T, int kUnits = kPanelVectors / (kRows * Unit<T>::kVectors)>
+void read_units(RowsOf<const T> values, std::int64_t keys, Units<T> units,
+                RowsOf<const float> weights, RowsOf<float> out) {
+  for (; units.whole >= kUnits; units.whole -= kUnits) {
+    read_panel<kRows, kUnits>(WholeUnit<T>{}, values, keys, weights, out);
+    values.data += kUnits * Unit<T>::kSize;
+    out.data += kUnits * Unit<T>::kSize;
+  }
+  if constexpr (kUnits > 1) {
+    read_units<kRows, T, kUnits / 2>(values, keys, units, weights, out);
+  } else if (units.tail > 0) {
+    const TailUnit<T> tail{static_cast<std::size_t>(units.tail)};
+    read_panel<kRows, 1>(tail, values, keys, weights, out);
+  }
+}
+
+/// out[r] += sum over keys of weights[r][k] * values[k], for all rows. Values come from memory for
+/// the first rows and units, and from L1 for the others.
+template <typename T>
+void read_rows(RowsOf<const T> values, std::int64_t n, std::int64_t Dv, std::int64_t rows,
+               RowsOf<const float> weights, RowsOf<float> out) {
+  constexpr std::int64_t kBytes = 16 << 10;
+  const Units<T> units(Dv);
+  const std::int64_t step =
+      std::max<std::int64_t>(8, kBytes / (Dv * static_cast<std::int64_t>(sizeof(T))));
+  for (std::int64_t k = 0; k < n; k += step) {
+    const RowsOf<const T> these{values.row(k), values.stride};
+    const std::int64_t keys = std::min(step, n - k);
+    const auto run = [&](auto kernel, std::int64_t r) {
+      kernel(these, keys, units, RowsOf<const float>{weights.row(r) + k, weights.stride},
+             RowsOf<float>{out.row(r), out.stride});
+    };
+    std::int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) run(read_units<4, T>, r);
+    if (r + 2 <= rows) {
+      run(read_units<2, T>, r);
+      r += 2;
+    }
+    if (r < rows) run(read_units<1, T>, r);
+  }
+}
+
+/// The same, slowly, where a weight of 0 takes nothing, not even NaN.
+template <typename T>
+HWY_NOINLINE void read_rows_seen(RowsOf<const T> values, std::int64_t n, std::int64_t Dv,
+                                 std::int64_t rows, RowsOf<const float> weights,
+                                 RowsOf<float> out) {
+  const Units<T> units(Dv);
+  for (std::int64_t k = 0; k < n; ++k) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const RowsOf<const float> weight{weights.row(r) + k, weights.stride};
+      if (*weight.data == 0.0f) continue;
+      read_units<1, T>({values.row(k), values.stride}, 1, units, weight, {out.row(r), out.stride});
+    }
+  }
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,141 @@
+// Stages in attention_decode, where scores lie row by row: a few keys at a time are turned into the
+// tile that a stage expects, and back. The heads that share keys each have their own stages at
+// work.
+#if defined(HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_
+#undef HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+
+#include "heed/base/arena.h"
+#include "heed/base/arena_vector.h"
+#include "heed/kernels/attention/decode_grid.h"
+#include "heed/kernels/attention/plan.h"
+#include "heed/kernels/attention/program.h"
+#include "heed/kernels/attention/stages.h"
+#include "heed/kernels/attention/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+class DecodeStages {
+ public:
+  DecodeStages(const AttentionProgram<float>& program, const DecodeCell& at)
+      : program_(program),
+        at_(at),
+        stride_((at.queries + kLanes - 1) / kLanes * kLanes),
+        modify_list_(program.modify, stride_, false),
+        reweight_list_(program.reweight, stride_, false),
+        memory_(empty() ? 0 : (1 + kMaxTileKeys) * stride_ + program.shape.group() * head_size()) {
+    if (empty()) return;
+    for (std::int64_t h = 0; h < program.shape.group(); ++h) {
+      float* const space = output(h) + program.shape.Dv * stride_;
+      modify_.emplace_back(modify_list_, 0, space);
+      reweight_.emplace_back(reweight_list_, 0, space + modify_list_.space(0));
+    }
+  }
+
+  bool empty() const { return program_.modify.empty() && program_.reweight.empty(); }
+
+  void begin(const Heads<const float>& q) {
+    if (empty()) return;
+    for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
+      pack_transposed({q.at(at_.batch, head(h), at_.row), q.row}, at_.queries, program_.shape.D,
+                      {queries(h), stride_}, program_.scale);
+      std::fill_n(output(h), program_.shape.Dv * stride_, 0.0f);
+      modify_[index(h)].begin(row_block(h));
+      reweight_[index(h)].begin(row_block(h));
+    }
+  }
+  /// For keys [col, col + cols).
+  void modify(RowsOf<float> scores, std::int64_t col, std::int64_t cols) const {
+    if (!program_.modify.empty()) run(modify_, scores, col, cols);
+  }
+  void reweight(RowsOf<float> weights, std::int64_t col, std::int64_t cols) const {
+    if (!program_.reweight.empty()) run(reweight_, weights, col, cols);
+  }
+  /// All weights so far count factors[row] as much.
+  void rescale(const float* factors) const {
+    if (program_.reweight.empty()) return;
+    for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
+      std::fill_n(line(), stride_, 1.0f);
+      std::copy_n(factors + h * at_.queries, at_.queries, line());
+      for (std::int64_t i = 0; i < program_.shape.Dv * stride_; ++i) {
+        output(h)[i] *= line()[i % stride_];
+      }
+      reweight_[index(h)].rescale(line());
+    }
+  }
+  /// Adds what stages have for the output, which has rows of Dv.
+  void end(float* rows) const {
+    if (empty()) return;
+    const std::int64_t Dv = program_.shape.Dv;
+    for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
+      float* const own = rows + h * at_.queries * Dv;
+      for (std::int64_t r = 0; r < at_.queries; ++r) {
+        for (std::int64_t f = 0; f < Dv; ++f) output(h)[f * stride_ + r] += own[r * Dv + f];
+      }
+      modify_[index(h)].end(row_block(h));
+      reweight_[index(h)].end(row_block(h));
+      std::fill_n(line(), stride_, 1.0f);
+      unpack_transposed({output(h), stride_}, at_.queries, Dv, line(), {own, Dv});
+    }
+  }
+
+ private:
+  void run(const ArenaVector<StageRun<float>>& stages, RowsOf<float> scores, std::int64_t col,
+           std::int64_t cols) const {
+    std::fill_n(line(), stride_, 1.0f);
+    for (std::int64_t c = 0; c < cols; c += kMaxTileKeys) {
+      const std::int64_t n = std::min(kMaxTileKeys, cols - c);
+      for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
+        float* const own = scores.row(h * at_.queries) + c;
+        pack_transposed({own, scores.stride}, at_.queries, n, {tile(), stride_}, 1.0f);
+        stages[index(h)].forward(
+            {tile(), stride_, at_.batch, head(h), at_.row, col + c, at_.queries, n}, 0);
+        unpack_transposed({tile(), stride_}, at_.queries, n, line(), {own, scores.stride});
+      }
+    }
+  }
+
+  RowBlock<float> row_block(std::int64_t h) const {
+    RowBlock<float> block;
+    block.batch = at_.batch;
+    block.head = head(h);
+    block.row = at_.row;
+    block.rows = at_.queries;
+    block.stride = stride_;
+    block.features = program_.shape.D;
+    block.value_features = program_.shape.Dv;
+    block.queries = queries(h);
+    block.output = output(h);
+    return block;
+  }
+
+  static std::size_t index(std::int64_t h) { return static_cast<std::size_t>(h); }
+  std::int64_t head(std::int64_t h) const { return at_.kv_head * program_.shape.group() + h; }
+  std::int64_t head_size() const {
+    return (program_.shape.D + program_.shape.Dv) * stride_ +
+           StageList<float>::round_up(modify_list_.space(0) + reweight_list_.space(0));
+  }
+  float* line() const { return memory_.data(); }  // a number for each query
+  float* tile() const { return line() + stride_; }
+  float* queries(std::int64_t h) const { return tile() + kMaxTileKeys * stride_ + h * head_size(); }
+  float* output(std::int64_t h) const { return queries(h) + program_.shape.D * stride_; }
+
+  const AttentionProgram<float>& program_;
+  const DecodeCell& at_;
+  std::int64_t stride_;
+  StageList<float> modify_list_, reweight_list_;
+  Scratch<float> memory_;
+  ArenaVector<StageRun<float>> modify_, reweight_;
+};
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
