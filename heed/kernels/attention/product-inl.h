@@ -101,8 +101,8 @@ struct SoftmaxGradient {
 
 /// M rows and N vectors of C, all in registers.
 template <int M, int N, class A, class Out>
-HWY_NOINLINE void product_block(std::int64_t depth, A a, const float* HWY_RESTRICT b,
-                                std::int64_t b_stride, Out out) {
+HWY_INLINE void product_block(std::int64_t depth, A a, const float* HWY_RESTRICT b,
+                              std::int64_t b_stride, Out out) {
   const F32 d;
   constexpr int kW = kLanes;
   VF c[M][N];
@@ -129,25 +129,21 @@ HWY_NOINLINE void product_block(std::int64_t depth, A a, const float* HWY_RESTRI
 /// All rows of N vectors, M at a time. Four rows are the least that keep the multipliers busy, so
 /// what is left is shared out in fours where it can be.
 template <int M, int N, class A, class Out>
-HWY_INLINE void product_panel(std::int64_t rows, std::int64_t depth, A a, const float* b,
-                              std::int64_t b_stride, Out out) {
-  std::int64_t i = 0;
-  const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) {
-    product_block<kRows, N>(depth, a.from(i), b, b_stride, out.from(i, 0));
-    i += kRows;
+HWY_NOINLINE void product_panel(std::int64_t rows, std::int64_t depth, A a, const float* b,
+                                std::int64_t b_stride, Out out) {
+  const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) HWY_ATTR {
+    product_block<kRows, N>(depth, a, b, b_stride, out);
+    a = a.from(kRows);
+    out = out.from(kRows, 0);
+    rows -= kRows;
   };
-  while (i < rows) {
-    const std::int64_t left = rows - i;
-    if (left >= M && !(M == 6 && left == 8)) {
-      run(std::integral_constant<int, M>());
-    } else if (M > 4 && left >= 4) {
-      run(std::integral_constant<int, 4>());
-    } else if (left >= 2) {
-      run(std::integral_constant<int, 2>());
-    } else {
-      run(std::integral_constant<int, 1>());
-    }
+  while (rows >= M && !(M == 6 && rows == 8)) run(std::integral_constant<int, M>());
+  if constexpr (M > 4) {
+    while (rows >= 4) run(std::integral_constant<int, 4>());
   }
+  if (rows >= 2) run(std::integral_constant<int, 2>());
+  if (rows >= 2) run(std::integral_constant<int, 2>());
+  if (rows >= 1) run(std::integral_constant<int, 1>());
 }
 
 /// C has `rows` rows of `vectors` vectors; B has `depth` such rows.

@@ -7,8 +7,6 @@
 #define HEED_KERNELS_ATTENTION_TRANSPOSE_INL_H_
 #endif
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <cstdint>
 
@@ -84,11 +82,6 @@ inline void pack_transposed(RowsOf<const float> from, std::int64_t rows, std::in
       const std::int64_t n = std::min(kLanes, cols - c);
       VF x[kLanes];
       if (have == kLanes && n == kLanes) {
-        // The next rows: eight streams at once are more than the hardware foresees.
-        if (r + 2 * kLanes <= rows) {
-#pragma GCC unroll 16
-          for (int i = 0; i < kLanes; ++i) hwy::Prefetch(from.row(r + kLanes + i) + c);
-        }
 #pragma GCC unroll 16
         for (int i = 0; i < kLanes; ++i) x[i] = hn::LoadU(d, from.row(r + i) + c);
         transpose_square(d, x);
