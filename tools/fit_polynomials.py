@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds the polynomials of heed/kernels/math-inl.h and prints them with their largest error.
+"""Finds the polynomials of heed/kernels/math-inl.h and of a few kernels and prints them with their largest error.
 
 Each is a minimax fit: of all polynomials of that degree, the one whose largest weighted error on the
 interval is smallest, found by Lawson's iteration (least squares, over and over, with more weight
@@ -149,6 +149,9 @@ def main():
     tail = lambda a: 2 ** (k * a**2) * math.erfc(a / math.sqrt(2)) / 2
     fit_ratio("normal tail", tail, lambda a: max(1 / tail(a), 10 * max(a, 0.5) / 2 ** (k * a**2)),
               0, 11.8, (3, 4))
+    # tanh x = x p(x^2) / q(x^2), for kernels/attention/stages/soft_cap.cpp
+    shrink = lambda t: math.tanh(math.sqrt(t)) / math.sqrt(t) if t > 1e-9 else 1 - t / 3
+    fit_ratio("tanh", shrink, lambda t: 1 / shrink(t), 0, 8.2**2, (4, 4))
     # sin r = r + r^3 q(r^2), cos r = 1 - r^2/2 + r^4 q(r^2), on a quarter of pi and in double
     quarter = math.pi / 4
     fit("sin", lambda t: (math.sin(math.sqrt(t)) - math.sqrt(t)) / math.sqrt(t) ** 3,

@@ -1,0 +1,149 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/attention/stages/dropout.cpp"
+#include "heed/kernels/foreach_target.h"  // must come before simd.h
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/error.h"
+#include "heed/kernels/attention/stages/dropout.h"
+#include "heed/kernels/attention/stages/query_philox-inl.h"
+#include "heed/kernels/attention/stages/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+namespace {
+
+// What the weights of a group of keys and a vector of queries are multiplied with. A word has the
+// bits of two keys, which are compared where they stand in its upper half.
+HWY_INLINE void multipliers(const QueryPhilox::Words& words, const WeightMask& mask,
+                            VF (&x)[kMaskKeys]) {
+  const F32 d;
+  const hn::RebindToSigned<F32> di;
+  const auto limit = hn::Set(di, mask.least * 65536);
+  const VF factor = hn::Set(d, static_cast<float>(mask.scale));
+#pragma GCC unroll 4
+  for (int w = 0; w < 4; ++w) {
+    const auto odd = hn::BitCast(di, words.word[w]);
+    const auto even = hn::ShiftLeft<16>(odd);
+    x[2 * w] = hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(even, limit)), factor);
+    x[2 * w + 1] = hn::IfThenZeroElse(hn::RebindMask(d, hn::Lt(odd, limit)), factor);
+  }
+}
+
+// The multipliers go to `saved` too, unless it is null: to store and load one is a third of the
+// work of making it again.
+void drop_weights(const Tile<float>& tile, const WeightMask& mask, RandomStream head,
+                  float* saved) {
+  const F32 d;
+  QueryPhilox random(head);
+  const std::int64_t end = tile.col + tile.cols;
+  for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
+    random.start(tile.row + r);
+    for (std::int64_t group = tile.col / kMaskKeys; group * kMaskKeys < end; ++group) {
+      VF x[kMaskKeys];
+      multipliers(random.words(group), mask, x);
+      const std::int64_t c = group * kMaskKeys - tile.col;
+      const auto apply = [&](std::int64_t i) HWY_ATTR {
+        const std::int64_t at = (c + i) * tile.stride + r;
+        hn::Store(hn::Mul(hn::Load(d, tile.data + at), x[i]), d, tile.data + at);
+        if (saved != nullptr) hn::Store(x[i], d, saved + at);
+      };
+      if (c >= 0 && c + kMaskKeys <= tile.cols) {
+#pragma GCC unroll 8
+        for (std::int64_t i = 0; i < kMaskKeys; ++i) apply(i);
+      } else {
+        const std::int64_t to = std::min(kMaskKeys, tile.cols - c);
+        for (std::int64_t i = std::max<std::int64_t>(0, -c); i < to; ++i) apply(i);
+      }
+    }
+  }
+}
+
+void multiply_tile(const Tile<float>& tile, const float* by) {
+  const F32 d;
+  for_each_vector(tile, [&](std::int64_t at) HWY_ATTR {
+    float* const x = tile.data + at;
+    hn::Store(hn::Mul(hn::Load(d, x), hn::Load(d, by + at)), d, x);
+  });
+}
+
+}  // namespace
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+namespace {
+
+HWY_EXPORT(drop_weights);
+HWY_EXPORT(multiply_tile);
+
+void drop(const Tile<float>& tile, const WeightMask& mask, float* saved) {
+  HEED_DISPATCH(drop_weights)(tile, mask, mask.of_head(tile.batch, tile.head), saved);
+}
+void drop(const Tile<double>& tile, const WeightMask& mask, double* saved) {
+  const RandomStream head = mask.of_head(tile.batch, tile.head);
+  for (std::int64_t c = 0; c < tile.cols; ++c) {
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      const bool keep = weight_dropout_keeps(mask, head, tile.row + r, tile.col + c);
+      const double by = keep ? mask.scale : 0.0;
+      tile.at(c, r) *= by;
+      if (saved != nullptr) saved[c * tile.stride + r] = by;
+    }
+  }
+}
+
+void multiply(const Tile<float>& tile, const float* by) { HEED_DISPATCH(multiply_tile)(tile, by); }
+void multiply(const Tile<double>& tile, const double* by) {
+  for (std::int64_t c = 0; c < tile.cols; ++c) {
+    for (std::int64_t r = 0; r < tile.rows; ++r) tile.at(c, r) *= by[c * tile.stride + r];
+  }
+}
+
+}  // namespace
+
+WeightMask::WeightMask(RandomStream stream, double p) : random(stream) {
+  HEED_ASSERT(p >= 0.0 && p < 1.0);
+  const double dropped = std::min(std::round(p * 65536.0), 65535.0);
+  least = static_cast<std::int32_t>(dropped) - 32768;
+  scale = 65536.0 / (65536.0 - dropped);
+}
+
+RandomStream WeightMask::of_head(std::int64_t batch, std::int64_t head) const {
+  const auto place = static_cast<std::uint64_t>(batch) << 32 | static_cast<std::uint32_t>(head);
+  const auto words = philox(random.seed, random.stream, place);
+  return {std::uint64_t{words[1]} << 32 | words[0], random.stream};
+}
+
+bool weight_dropout_keeps(const WeightMask& mask, RandomStream head, std::int64_t query,
+                          std::int64_t key) {
+  const auto group = static_cast<std::uint64_t>(key / kMaskKeys);
+  const auto words =
+      philox(head.seed, head.stream, group << 32 | static_cast<std::uint32_t>(query));
+  const auto i = static_cast<std::size_t>(key % kMaskKeys);
+  return static_cast<std::int16_t>(words[i / 2] >> (i % 2 * 16)) >= mask.least;
+}
+
+template <typename T>
+StageNeeds WeightDropout<T>::needs(std::int64_t /*rows*/, bool backward) const {
+  StageNeeds needs;
+  needs.saved = backward;
+  return needs;
+}
+
+template <typename T>
+void WeightDropout<T>::forward(const Tile<T>& tile, StageSpace<T> space) const {
+  drop(tile, mask_, space.saved);
+}
+
+template <typename T>
+void WeightDropout<T>::backward(const Tile<T>& gradient, StageSpace<T> space) const {
+  multiply(gradient, space.saved);
+}
+
+template class WeightDropout<float>;
+template class WeightDropout<double>;
+
+}  // namespace heed::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,48 @@
+// Dropout of attention's weights: a weight is kept, times 1 / (1 - p), or becomes 0. Which, depends
+// on seed, stream, batch, head, query and key alone: not on tiles, threads or the instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "heed/base/random.h"
+#include "heed/kernels/attention/tile.h"
+
+namespace heed::kernels {
+
+/// Which weights to keep: those whose sixteen random bits, as a signed number, reach `least`.
+struct WeightMask {
+  RandomStream random;
+  std::int32_t least;
+  double scale;  ///< Of what is kept.
+
+  /// p, in [0, 1), is rounded to a multiple of 2^-16; the scale fits the rounded one.
+  WeightMask(RandomStream stream, double p);
+
+  /// The random numbers of one head.
+  RandomStream of_head(std::int64_t batch, std::int64_t head) const;
+};
+
+/// Keys that share one block of random bits.
+inline constexpr std::int64_t kMaskKeys = 8;
+
+/// Whether a weight is kept; `head` is WeightMask::of_head.
+bool weight_dropout_keeps(const WeightMask& mask, RandomStream head, std::int64_t query,
+                          std::int64_t key);
+
+template <typename T>
+class WeightDropout final : public TileStage<T> {
+ public:
+  explicit WeightDropout(const WeightMask& mask) : mask_(mask) {}
+
+  StageNeeds needs(std::int64_t rows, bool backward) const override;
+  void forward(const Tile<T>& tile, StageSpace<T> space) const override;
+  void backward(const Tile<T>& gradient, StageSpace<T> space) const override;
+
+ private:
+  WeightMask mask_;
+};
+
+extern template class WeightDropout<float>;
+extern template class WeightDropout<double>;
+
+}  // namespace heed::kernels

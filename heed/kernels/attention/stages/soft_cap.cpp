@@ -1,0 +1,114 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "heed/kernels/attention/stages/soft_cap.cpp"
+#include "heed/kernels/foreach_target.h"  // must come before simd.h
+
+#include <cmath>
+
+#include "heed/kernels/attention/stages/soft_cap.h"
+#include "heed/kernels/attention/stages/tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+namespace {
+
+// tanh x = x p(x^2) / q(x^2), relative error 2e-7: ten multiplications where Tanh of math-inl.h,
+// which goes by way of the exponential, takes fourteen. From 8.2 on the result stays what it is
+// there, 1 - 1.5e-7. tools/fit_polynomials.py makes the polynomials. `cap` multiplies p's
+// coefficients, which the compiler takes out of the loop.
+HWY_INLINE VF cap_score(VF score, float cap, float inverse_cap) {
+  const F32 d;
+  constexpr float kFlat = 8.2f;
+  const VF scaled = hn::Mul(score, hn::Set(d, inverse_cap));
+  const VF x = math::AtLeast(d, math::AtMost(d, scaled, kFlat), -kFlat);
+  const VF x2 = hn::Mul(x, x);
+  const VF p = Polynomial(d, x2, cap, cap * 0.134321213f, cap * 0.00355668506f,
+                          cap * 2.16372537e-05f, cap * 1.48405279e-08f);
+  const VF q =
+      Polynomial(d, x2, 1.0f, 0.467654467f, 0.0261082929f, 0.000338643906f, 8.3705919e-07f);
+  return hn::Div(hn::Mul(x, p), q);
+}
+
+// `saved` gets a copy unless it is null.
+void cap_tile(const Tile<float>& tile, float cap, float* saved) {
+  const F32 d;
+  const float inverse = 1.0f / cap;
+  for_each_vector(tile, [&](std::int64_t at) HWY_ATTR {
+    const VF y = cap_score(hn::Load(d, tile.data + at), cap, inverse);
+    hn::Store(y, d, tile.data + at);
+    if (saved != nullptr) hn::Store(y, d, saved + at);
+  });
+}
+
+// A gradient of 0 stays 0 even where the score was NaN: there the key is hidden.
+void cap_gradient(const Tile<float>& gradient, float cap, const float* saved) {
+  const F32 d;
+  const VF inverse = hn::Set(d, 1.0f / cap);
+  for_each_vector(gradient, [&](std::int64_t at) HWY_ATTR {
+    const VF y = hn::Mul(hn::Load(d, saved + at), inverse);
+    const VF dy = hn::Load(d, gradient.data + at);
+    const VF dx = hn::Mul(dy, hn::NegMulAdd(y, y, hn::Set(d, 1.0f)));
+    hn::Store(hn::IfThenElseZero(hn::Ne(dy, hn::Zero(d)), dx), d, gradient.data + at);
+  });
+}
+
+}  // namespace
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace heed::kernels {
+namespace {
+
+HWY_EXPORT(cap_tile);
+HWY_EXPORT(cap_gradient);
+
+void cap_scores(const Tile<float>& tile, float cap, float* saved) {
+  HEED_DISPATCH(cap_tile)(tile, cap, saved);
+}
+void cap_scores(const Tile<double>& tile, double cap, double* saved) {
+  for (std::int64_t c = 0; c < tile.cols; ++c) {
+    for (std::int64_t r = 0; r < tile.rows; ++r) {
+      const double y = cap * std::tanh(tile.at(c, r) / cap);
+      tile.at(c, r) = y;
+      if (saved != nullptr) saved[c * tile.stride + r] = y;
+    }
+  }
+}
+
+void cap_backward(const Tile<float>& gradient, float cap, const float* saved) {
+  HEED_DISPATCH(cap_gradient)(gradient, cap, saved);
+}
+void cap_backward(const Tile<double>& gradient, double cap, const double* saved) {
+  for (std::int64_t c = 0; c < gradient.cols; ++c) {
+    for (std::int64_t r = 0; r < gradient.rows; ++r) {
+      const double y = saved[c * gradient.stride + r] / cap;
+      double& dx = gradient.at(c, r);
+      if (dx != 0.0) dx *= 1.0 - y * y;
+    }
+  }
+}
+
+}  // namespace
+
+template <typename T>
+StageNeeds SoftCap<T>::needs(std::int64_t /*rows*/, bool backward) const {
+  StageNeeds needs;
+  needs.saved = backward;
+  return needs;
+}
+
+template <typename T>
+void SoftCap<T>::forward(const Tile<T>& tile, StageSpace<T> space) const {
+  cap_scores(tile, cap_, space.saved);
+}
+
+template <typename T>
+void SoftCap<T>::backward(const Tile<T>& gradient, StageSpace<T> space) const {
+  cap_backward(gradient, cap_, space.saved);
+}
+
+template class SoftCap<float>;
+template class SoftCap<double>;
+
+}  // namespace heed::kernels
+#endif  // HWY_ONCE

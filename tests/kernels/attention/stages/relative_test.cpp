@@ -1,0 +1,113 @@
+// The stages made of these are tested against double and differences in shaw_keys_test.cpp and
+// shaw_values_test.cpp; here are the corners that they do not reach.
+#include "heed/kernels/attention/stages/relative.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/arena.h"
+#include "tests/kernels/attention/stages/stage_trial.h"
+
+namespace heed::kernels {
+namespace {
+
+constexpr std::int64_t kStride = 48;
+
+// One feature, of which every row of the table is its own distance plus 10.
+struct Ramp {
+  std::vector<float> values;
+  RelativeTable<float> table;
+
+  explicit Ramp(std::int64_t clip) {
+    for (std::int64_t i = -clip; i <= clip; ++i) values.push_back(static_cast<float>(i + 10));
+    table.values = values.data();
+    table.clip = clip;
+    table.features = 1;
+  }
+};
+
+TEST(Relative, EachKeyGetsTheNumberOfItsClippedDistance) {
+  test::for_each_isa([&](Isa isa) {
+    for (const std::int64_t clip : {0, 1, 4, 16, 40}) {
+      const Ramp ramp(clip);
+      const Scratch<float> x(relative_size(clip, kStride)), by(kStride), tile(64 * kStride);
+      std::fill_n(by.data(), kStride, 1.0f);
+      std::fill_n(tile.data(), 64 * kStride, 0.0f);
+      const Relative<float> numbers{ramp.table, x.data(), kStride};
+      RowBlock<float> block;
+      block.rows = block.stride = kStride;
+      relative_make(numbers, block, by.data(), 2.0f);
+      Tile<float> t;
+      t.data = tile.data();
+      t.stride = t.rows = kStride;
+      t.cols = 64;
+      relative_add_to(numbers, t, 0);
+      for (std::int64_t j = 0; j < 64; ++j) {
+        for (std::int64_t i = 0; i < kStride; ++i) {
+          const auto expected = static_cast<float>(2 * (std::clamp(j - i, -clip, clip) + 10));
+          ASSERT_EQ(t.at(j, i), expected) << name_of(isa) << ", " << clip << ", " << j << ", " << i;
+        }
+      }
+    }
+  });
+}
+
+TEST(Relative, SumsCountEachKeyOnce) {
+  test::for_each_isa([&](Isa isa) {
+    for (const std::int64_t clip : {0, 1, 4, 16, 40}) {
+      const Ramp ramp(clip);
+      const Scratch<float> x(relative_size(clip, kStride)), to(kStride), tile(64 * kStride);
+      std::fill_n(to.data(), kStride, 0.0f);
+      std::fill_n(tile.data(), 64 * kStride, 1.0f);
+      const Relative<float> numbers{ramp.table, x.data(), kStride};
+      RowBlock<float> block;
+      block.rows = block.stride = kStride;
+      Tile<float> t;
+      t.data = tile.data();
+      t.stride = t.rows = kStride;
+      t.cols = 64;
+      relative_clear(numbers);
+      relative_sum(numbers, t, 0);
+      relative_close(numbers, block);
+      relative_read(numbers, block, to.data());
+      for (std::int64_t i = 0; i < kStride; ++i) {
+        std::int64_t expected = 0;
+        for (std::int64_t j = 0; j < 64; ++j) expected += std::clamp(j - i, -clip, clip) + 10;
+        ASSERT_EQ(to[i], static_cast<float>(expected)) << name_of(isa) << ", " << clip << ", " << i;
+      }
+    }
+  });
+}
+
+TEST(Relative, ScaleReachesEveryNumber) {
+  test::for_each_isa([&](Isa isa) {
+    const Ramp ramp(4);
+    const Scratch<float> x(relative_size(4, kStride)), to(kStride), tile(64 * kStride);
+    const Scratch<float> factors(kStride);
+    std::fill_n(to.data(), kStride, 0.0f);
+    std::fill_n(tile.data(), 64 * kStride, 1.0f);
+    for (std::int64_t i = 0; i < kStride; ++i) factors[i] = static_cast<float>(i);
+    const Relative<float> numbers{ramp.table, x.data(), kStride};
+    RowBlock<float> block;
+    block.rows = block.stride = kStride;
+    Tile<float> t;
+    t.data = tile.data();
+    t.stride = t.rows = kStride;
+    t.cols = 64;
+    relative_clear(numbers);
+    relative_sum(numbers, t, 0);
+    relative_scale(numbers, factors.data());
+    relative_sum(numbers, t, 0);
+    relative_close(numbers, block);
+    relative_read(numbers, block, to.data());
+    for (std::int64_t i = 0; i < kStride; ++i) {
+      std::int64_t once = 0;
+      for (std::int64_t j = 0; j < 64; ++j) {
+        once += std::clamp<std::int64_t>(j - i, -4, 4) + 10;
+      }
+      ASSERT_EQ(to[i], static_cast<float>(once * (i + 1))) << name_of(isa) << ", " << i;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace heed::kernels
