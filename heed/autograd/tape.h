@@ -132,6 +132,12 @@ void record_all(const char* name, detail::TensorRefs inputs, std::initializer_li
   detail::record_into(name, inputs, std::span(outputs.begin(), outputs.size()),
                       std::forward<F>(backward));
 }
+template <std::invocable<Backward&> F>
+void record_all(const char* name, std::span<const Tensor> inputs,
+                std::initializer_list<Tensor*> outputs, F&& backward) {
+  detail::record_into(name, inputs, std::span(outputs.begin(), outputs.size()),
+                      std::forward<F>(backward));
+}
 
 /// Runs the tape backwards from y, whose gradient is dy, and adds to the gradient of every leaf.
 /// Nodes are taken apart as they finish, so a graph can be walked once.

@@ -26,12 +26,13 @@ class FunctionVisibility : public kernels::Visibility {
   kernels::Cover cover(const kernels::Region&) const override { return kernels::Cover::some; }
   void fill(const kernels::Region& region, std::uint8_t* seen, std::int64_t stride) const override {
     kernels::run_inline([&] {
+      kernels::Held<F> f = f_;
       const auto b = static_cast<int>(region.batch), h = static_cast<int>(region.head);
       const auto row = static_cast<int>(region.row), rows = static_cast<int>(region.rows);
       for (std::int64_t c = 0; c < region.cols; ++c) {
         const auto j = static_cast<int>(region.col + c);
         std::uint8_t* const to = seen + c * stride;
-        for (int r = 0; r < rows; ++r) to[r] = f_(b, h, row + r, j) ? 1 : 0;
+        for (int r = 0; r < rows; ++r) to[r] = f(b, h, row + r, j) ? 1 : 0;
       }
     });
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits>
+#include <type_traits>
 
 #include "heed/base/error.h"
 #include "heed/base/isa.h"
@@ -18,8 +19,8 @@ template <typename Loop>
 }
 #endif
 
-/// loop(), compiled also for AVX2 and run so if that is the instruction set in force, or less than
-/// it. Everything that loop calls is compiled into it.
+/// loop(), in a version for AVX2 if the instruction set in force has it. Everything that loop calls
+/// is compiled into it.
 template <typename Loop>
 [[gnu::flatten]] void run_inline(const Loop& loop) {
 #ifdef __x86_64__
@@ -27,6 +28,11 @@ template <typename Loop>
 #endif
   loop();
 }
+
+/// A function to call in such a loop: a copy if that is free, so that what it captured can stay in
+/// registers while the loop writes to memory.
+template <typename F>
+using Held = std::conditional_t<std::is_trivially_copyable_v<F>, const F, const F&>;
 
 /// Positions are given to such functions as int, which vectors convert to float quickly.
 inline void check_int_sizes(const char* stage, const AttentionShape& shape) {

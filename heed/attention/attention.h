@@ -1,0 +1,42 @@
+// Attention: output = weights v, weights = normalise(modify(score(q, k))) over the keys that a
+// query may see. Computed tile by tile, forward and backward, with any composition of stages:
+//
+//   attention(q, k, v, {.modify = {alibi(slopes)}, .see = causal() & key_lengths({5, 9})});
+//
+// A query that sees nothing has output 0, log-sum-exp -inf and no gradient. What is hidden changes
+// nothing, be it NaN. The bits of a result depend on inputs and seeds alone: not on the number of
+// threads, nor on the other sequences in the batch.
+#pragma once
+
+#include "heed/attention/spec.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+/// q [B, H, Tq, D], k [B, G, Tk, D], v [B, G, Tk, Dv] -> [B, H, Tq, Dv], laid out in memory as q
+/// is. H is a multiple of G: query head h reads key and value head h / (H / G). f32, f64 or bf16;
+/// any strides, read in place if the last axis is contiguous.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSpec& spec = {});
+
+/// The output, and the logarithm of each row's sum of e^score [B, H, Tq]; both differentiable.
+struct AttentionResult {
+  Tensor output;
+  Tensor log_sum_exp;
+};
+
+/// The same with the rows' log-sum-exp (f32 for bf16); softmax alone has one.
+AttentionResult attention_with_log_sum_exp(const Tensor& q, const Tensor& k, const Tensor& v,
+                                           const AttentionSpec& spec = {});
+
+/// Sequences of different lengths, one behind another: q [total, H, D], k [total, G, D], v [total,
+/// G, Dv] -> [total, H, Dv]. Stages count positions from the start of each sequence; their sizes B,
+/// Tq and Tk are the number of sequences and the longest of them.
+Tensor attention_packed(const Tensor& q, const Tensor& k, const Tensor& v,
+                        const PackedLengths& lengths, const AttentionSpec& spec = {});
+
+/// The same with the rows' log-sum-exp [total, H].
+AttentionResult attention_packed_with_log_sum_exp(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                  const PackedLengths& lengths,
+                                                  const AttentionSpec& spec = {});
+
+}  // namespace heed

@@ -1,0 +1,20 @@
+#include "heed/attention/normaliser.h"
+
+#include "heed/base/error.h"
+
+namespace heed {
+
+Normaliser softmax_weights() { return {"softmax_weights", kernels::Normalise::softmax}; }
+
+Normaliser softmax_with_sink(const Tensor& sinks) {
+  HEED_CHECK(sinks.defined() && sinks.rank() == 1,
+             "[softmax_with_sink] sinks {}: they must be [H], one for each head",
+             to_string(sinks.shape()));
+  return {"softmax_with_sink", kernels::Normalise::softmax, sinks};
+}
+
+Normaliser sigmoid_weights() { return {"sigmoid_weights", kernels::Normalise::sigmoid}; }
+
+Normaliser no_normaliser() { return {"no_normaliser", kernels::Normalise::none}; }
+
+}  // namespace heed

@@ -1,0 +1,30 @@
+// What a call of attention does, stage by stage.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "heed/attention/mask.h"
+#include "heed/attention/normaliser.h"
+#include "heed/attention/score.h"
+#include "heed/attention/stage.h"
+#include "heed/attention/stages/scores.h"
+
+namespace heed {
+
+/// The stages in the order in which they run; without any, scaled dot-product attention.
+struct AttentionSpec {
+  Score score = scaled_dot_score();
+  std::vector<Modifier> modify = {};  ///< Change scores, in this order.
+  Mask see = {};                      ///< Hides keys, after all modifiers.
+  Normaliser normalise = softmax_weights();
+  std::vector<Reweight> reweight = {};  ///< Change weights, in this order.
+};
+
+/// The rows at which packed sequences start, and behind the last one the total: B + 1 of each.
+struct PackedLengths {
+  std::vector<std::int64_t> q_starts;
+  std::vector<std::int64_t> k_starts;
+};
+
+}  // namespace heed

@@ -1,0 +1,97 @@
+// A stage that changes scores or weights, as a value: stages/ makes them, an AttentionSpec lists
+// them, and attention binds them to the sizes of a call.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heed/kernels/attention/program.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+/// What a stage is bound to: the sizes, its tensors, and where their gradients go.
+struct StageBinding {
+  const kernels::AttentionShape& shape;
+  std::span<const Tensor> inputs;  ///< As StageImpl::inputs made them.
+  std::span<Tensor> gradients;     ///< One for each: zeros, or undefined if nobody wants it.
+
+  template <typename T>
+  const T* input(std::size_t i) const {
+    return inputs[i].data<T>();
+  }
+  /// Contiguous, to be added to; null if nobody wants it.
+  template <typename T>
+  T* gradient(std::size_t i) const {
+    return gradients[i].defined() ? gradients[i].mutable_data<T>() : nullptr;
+  }
+};
+
+template <typename T>
+using TileStagePtr = std::unique_ptr<kernels::TileStage<T>>;
+
+/// A kind of stage; to be immutable, for specs share it. Members derive from StageOf below.
+class StageImpl {
+ public:
+  virtual ~StageImpl() = default;
+  /// As in messages: the name of the function that makes it.
+  virtual std::string name() const = 0;
+  /// Throws heed::Error if the stage does not fit a call of that shape and dtype. Returns its
+  /// tensors as bind wants them, made from the user's by differentiable ops.
+  virtual std::vector<Tensor> inputs(const kernels::AttentionShape& shape, DType dtype) const {
+    static_cast<void>(shape), static_cast<void>(dtype);
+    return {};
+  }
+  /// The stage at work, which may refer to the binding's tensors; null if it changes nothing.
+  virtual TileStagePtr<float> bind_f32(const StageBinding& to) const = 0;
+  virtual TileStagePtr<double> bind_f64(const StageBinding& to) const = 0;
+};
+
+/// Binds to both precisions by one template of the member: make<T>(to) -> TileStagePtr<T>.
+template <typename Self>
+class StageOf : public StageImpl {
+ public:
+  TileStagePtr<float> bind_f32(const StageBinding& to) const final {
+    return static_cast<const Self*>(this)->template make<float>(to);
+  }
+  TileStagePtr<double> bind_f64(const StageBinding& to) const final {
+    return static_cast<const Self*>(this)->template make<double>(to);
+  }
+};
+
+/// What Modifier and Reweight have in common.
+class Stage {
+ public:
+  explicit Stage(std::shared_ptr<const StageImpl> impl) : impl_(std::move(impl)) {}
+  std::string name() const { return impl_->name(); }
+  const std::shared_ptr<const StageImpl>& impl() const { return impl_; }
+
+ private:
+  std::shared_ptr<const StageImpl> impl_;
+};
+
+/// Changes scores before they are normalised.
+class Modifier : public Stage {
+ public:
+  using Stage::Stage;
+};
+
+/// Changes weights after they are normalised; linear in them.
+class Reweight : public Stage {
+ public:
+  using Stage::Stage;
+};
+
+/// Makes a Modifier or a Reweight of a kind: make_stage<Modifier, SoftCap>(50.0).
+template <typename Handle, typename Impl, typename... Args>
+Handle make_stage(Args&&... args) {
+  return Handle(std::make_shared<const Impl>(std::forward<Args>(args)...));
+}
+
+/// Throws unless a stage's tensor is there and has the dtype of the call.
+void check_parameter(const std::string& stage, const char* what, const Tensor& x, DType dtype);
+
+}  // namespace heed
