@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds the polynomials of heed/kernels/math-inl.h and of a few kernels and prints them with their largest error.
+"""Finds the polynomials of heed/kernels/ and prints them with their largest error.
 
 Each is a minimax fit: of all polynomials of that degree, the one whose largest weighted error on the
 interval is smallest, found by Lawson's iteration (least squares, over and over, with more weight

@@ -21,10 +21,10 @@ HWY_INLINE VF cap_score(VF score, float cap, float inverse_cap) {
   const VF scaled = hn::Mul(score, hn::Set(d, inverse_cap));
   const VF x = math::AtLeast(d, math::AtMost(d, scaled, kFlat), -kFlat);
   const VF x2 = hn::Mul(x, x);
-  const VF p = Polynomial(d, x2, cap, cap * 0.134321213f, cap * 0.00355668506f,
-                          cap * 2.16372537e-05f, cap * 1.48405279e-08f);
+  const VF p = Polynomial(d, x2, cap, cap * 0.134321496f, cap * 0.00355671812f,
+                          cap * 2.16377848e-05f, cap * 1.48412367e-08f);
   const VF q =
-      Polynomial(d, x2, 1.0f, 0.467654467f, 0.0261082929f, 0.000338643906f, 8.3705919e-07f);
+      Polynomial(d, x2, 1.0f, 0.467654765f, 0.0261084214f, 0.000338649261f, 8.37088805e-07f);
   return hn::Div(hn::Mul(x, p), q);
 }
 

@@ -1,0 +1,196 @@
+// One query head of one sequence with all its scores in memory: what the plain forward and backward
+// passes of attention (attention.cpp) share. Matrices are [key][query] or [feature][query].
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "heed/kernels/attention/program.h"
+#include "heed/kernels/attention/stages.h"
+
+namespace heed::kernels::reference {
+
+using Numbers = std::vector<double>;
+using Cuts = std::vector<RowCut<double>>;
+
+inline constexpr double kHidden = -std::numeric_limits<double>::infinity();
+
+inline Numbers zeros(std::int64_t n) { return Numbers(static_cast<std::size_t>(n)); }
+
+/// The stages of one head, which is one tile.
+class Stages {
+ public:
+  Stages(const StageList<double>& list, std::int64_t tile, SumsAt<double> sums)
+      : memory_(zeros(list.space(tile))), run_(list, tile, memory_.data(), sums) {}
+  StageRun<double>* operator->() { return &run_; }
+
+ private:
+  Numbers memory_;
+  StageRun<double> run_;
+};
+
+struct HeadInputs {
+  Heads<const double> q, k, v;
+};
+
+class Head {
+ public:
+  Head(const AttentionProgram<double>& program, const HeadInputs& in, std::int64_t batch,
+       std::int64_t head)
+      : program_(program),
+        in_(in),
+        b_(batch),
+        h_(head),
+        Tq_(program.shape.queries(batch)),
+        Tk_(program.shape.keys(batch)),
+        D_(program.shape.D),
+        queries_(zeros(D_ * Tq_)),
+        seen_(static_cast<std::size_t>(Tk_ * Tq_), 1) {
+    for (std::int64_t i = 0; i < Tq_; ++i) {
+      const double* const q = in.q.at(batch, head, i);
+      for (std::int64_t d = 0; d < D_; ++d) queries_[at(d, i)] = program.scale * q[d];
+    }
+    if (program.see != nullptr && Tq_ * Tk_ > 0) {
+      program.see->fill({b_, h_, 0, Tq_, 0, Tk_}, seen_.data(), Tq_);
+    }
+  }
+
+  std::int64_t Tq() const { return Tq_; }
+  std::int64_t Tk() const { return Tk_; }
+  const double* k(std::int64_t j) const { return in_.k.at(b_, h_ / program_.shape.group(), j); }
+  const double* v(std::int64_t j) const { return in_.v.at(b_, h_ / program_.shape.group(), j); }
+  double scaled_q(std::int64_t d, std::int64_t i) const { return queries_[at(d, i)]; }
+  std::size_t at(std::int64_t outer, std::int64_t query) const {
+    return static_cast<std::size_t>(outer * Tq_ + query);
+  }
+
+  /// The weights of additive scores.
+  const double* additive() const { return program_.additive + h_ * program_.additive_head; }
+
+  RowBlock<double> block() const {
+    RowBlock<double> block;
+    block.batch = b_;
+    block.head = h_;
+    block.rows = block.stride = Tq_;
+    block.features = D_;
+    block.value_features = program_.shape.Dv;
+    block.queries = queries_.data();
+    return block;
+  }
+  Tile<double> tile(Numbers& data) const {
+    Tile<double> tile;
+    tile.data = data.data();
+    tile.stride = tile.rows = Tq_;
+    tile.batch = b_;
+    tile.head = h_;
+    tile.cols = Tk_;
+    return tile;
+  }
+
+  /// Calls f(j, i) for every key j that query i may see.
+  template <typename F>
+  void for_each_seen(const F& f) const {
+    for (std::int64_t j = 0; j < Tk_; ++j) {
+      for (std::int64_t i = 0; i < Tq_; ++i) {
+        if (seen_[at(j, i)] != 0) f(j, i);
+      }
+    }
+  }
+  /// Sets what is hidden.
+  void hide(Numbers& x, double hidden) const {
+    for (std::size_t n = 0; n < x.size(); ++n) {
+      if (seen_[n] == 0) x[n] = hidden;
+    }
+  }
+
+  /// After all modifiers; -inf where hidden.
+  Numbers scores(Stages& modify) const {
+    Numbers s = zeros(Tk_ * Tq_);
+    for_each_seen([&](std::int64_t j, std::int64_t i) {
+      for (std::int64_t d = 0; d < D_; ++d) {
+        s[at(j, i)] += program_.additive == nullptr
+                           ? scaled_q(d, i) * k(j)[d]
+                           : additive()[d] * std::tanh(scaled_q(d, i) + k(j)[d]);
+      }
+    });
+    modify->forward(tile(s), 0);
+    hide(s, kHidden);
+    return s;
+  }
+
+  /// The worst of the best top_k keys of each query; -inf for queries that see fewer.
+  Cuts find_cuts(const Numbers& scores) const {
+    Cuts cuts(static_cast<std::size_t>(Tq_), {kHidden, std::numeric_limits<std::int32_t>::max()});
+    for (std::int64_t i = 0; i < Tq_; ++i) {
+      std::vector<std::int64_t> best;
+      for (std::int64_t j = 0; j < Tk_; ++j) {
+        if (scores[at(j, i)] > kHidden) best.push_back(j);
+      }
+      if (static_cast<std::int64_t>(best.size()) < program_.top_k) continue;
+      std::stable_sort(best.begin(), best.end(), [&](std::int64_t a, std::int64_t b) {
+        return scores[at(a, i)] > scores[at(b, i)];
+      });
+      const std::int64_t worst = best[static_cast<std::size_t>(program_.top_k - 1)];
+      cuts[at(0, i)] = {scores[at(worst, i)], static_cast<std::int32_t>(worst)};
+    }
+    return cuts;
+  }
+
+  /// From now on, keys below the cuts are hidden.
+  void cut(Numbers& scores, const RowCut<double>* cuts) {
+    for (std::int64_t j = 0; j < Tk_; ++j) {
+      for (std::int64_t i = 0; i < Tq_; ++i) {
+        const double s = scores[at(j, i)];
+        if (s < cuts[i].score || (s == cuts[i].score && j > cuts[i].key)) seen_[at(j, i)] = 0;
+      }
+    }
+    hide(scores, kHidden);
+  }
+
+  /// The logarithm of each row's sum of e^score, the sink's included.
+  Numbers log_sum_exp(const Numbers& scores) const {
+    Numbers result = zeros(Tq_);
+    const double sink = program_.sinks == nullptr ? kHidden : program_.sinks[h_];
+    for (std::int64_t i = 0; i < Tq_; ++i) {
+      double top = sink;
+      for (std::int64_t j = 0; j < Tk_; ++j) top = std::max(top, scores[at(j, i)]);
+      const double shift = top == kHidden ? 0.0 : top;
+      double sum = std::exp(sink - shift);
+      for (std::int64_t j = 0; j < Tk_; ++j) sum += std::exp(scores[at(j, i)] - shift);
+      result[at(0, i)] = shift + std::log(sum);
+    }
+    return result;
+  }
+
+  /// Weights from scores; `log_sums` is for softmax.
+  void normalise(Numbers& x, const Numbers& log_sums) const {
+    for (std::size_t n = 0; n < x.size(); ++n) {
+      switch (program_.normalise) {
+        case Normalise::softmax: {
+          const double log_sum = log_sums[n % static_cast<std::size_t>(Tq_)];
+          x[n] = log_sum == kHidden ? 0.0 : std::exp(x[n] - log_sum);
+          break;
+        }
+        case Normalise::sigmoid:
+          x[n] = 1.0 / (1.0 + std::exp(-x[n]));
+          break;
+        case Normalise::none:
+          if (x[n] == kHidden) x[n] = 0.0;
+          break;
+      }
+    }
+    hide(x, 0.0);
+  }
+
+ private:
+  const AttentionProgram<double>& program_;
+  HeadInputs in_;
+  std::int64_t b_, h_, Tq_, Tk_, D_;
+  Numbers queries_;
+  std::vector<std::uint8_t> seen_;
+};
+
+}  // namespace heed::kernels::reference
