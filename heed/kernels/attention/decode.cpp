@@ -114,7 +114,7 @@ HWY_EXPORT(merge_block);
 
 template <typename T, typename Part>
 void decode(const AttentionProgram<float>& program, const DecodeCall<T>& call, Part part) {
-  HEED_ASSERT(program.additive == nullptr && program.top_k == 0);
+  HEED_ASSERT(can_decode(program));
   const DecodeGrid grid(program.shape);
   const Scratch<float> partials(grid.cells() * grid.partial_size());
   const std::int64_t width = program.shape.D + program.shape.Dv;

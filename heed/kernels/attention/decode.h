@@ -17,10 +17,14 @@ struct DecodeCall {
   Heads<float> log_sum_exp;  ///< Row r of a head at [r]; data may be null.
 };
 
-/// What attention_forward computes, to within rounding, of programs with neither additive scores
-/// nor top_k. Keys are taken in parts, and a stage's begin and end are called for each part of
-/// which a query sees something: its output is the part's own, and the parts are added up
-/// afterwards.
+/// Whether attention_decode computes such a program: not additive scores, nor top_k.
+inline bool can_decode(const AttentionProgram<float>& program) {
+  return program.additive == nullptr && program.top_k == 0;
+}
+
+/// What attention_forward computes, to within rounding, of programs that it can. Keys are taken in
+/// parts, and a stage's begin and end are called for each part of which a query sees something: its
+/// output is the part's own, and the parts are added up afterwards.
 void attention_decode(const AttentionProgram<float>& program, const DecodeCall<float>& call);
 void attention_decode(const AttentionProgram<float>& program, const DecodeCall<BFloat16>& call);
 

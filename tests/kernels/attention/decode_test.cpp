@@ -257,10 +257,13 @@ TEST(AttentionDecode, PackedSequences) {
 TEST(AttentionDecode, ScoresDotProductsOfAllKeys) {
   const float additive = 1;
   AttentionProgram<float> program;
+  EXPECT_TRUE(can_decode(program));
   program.additive = &additive;
+  EXPECT_FALSE(can_decode(program));
   EXPECT_THROW(attention_decode(program, DecodeCall<float>{}), InternalError);
   program.additive = nullptr;
   program.top_k = 1;
+  EXPECT_FALSE(can_decode(program));
   EXPECT_THROW(attention_decode(program, DecodeCall<float>{}), InternalError);
 }
 

@@ -1,0 +1,22 @@
+// Attention of new queries to all that a cache keeps: the step of decoding. Append the keys and
+// values of the new positions first, so that queries see themselves:
+//
+//   cache.append(k, v);
+//   attention_decode(q, cache, {.see = causal(Corner::bottom_right)});
+//
+// The last query stands at the last position. Masks and stages count the kept positions from 0, and
+// do not know how many a window has evicted before; so whatever depends on where a query stands
+// among keys (causal, window, ALiBi, T5, Shaw) must be told Corner::bottom_right.
+#pragma once
+
+#include "heed/attention/cache.h"
+#include "heed/attention/spec.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+/// q [B, H, Tq, D] in f32 -> [B, H, Tq, Dv] in f32, without gradient; keys and values are read in
+/// the cache's dtype. Made for few queries, right for any number.
+Tensor attention_decode(const Tensor& q, const KvCache& cache, const AttentionSpec& spec = {});
+
+}  // namespace heed
