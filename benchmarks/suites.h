@@ -9,6 +9,7 @@ void gemm(Report& report);
 void bandwidth(Report& report);
 void tape(Report& report);
 void training_steps(Report& report);
+void attention_tiles(Report& report);
 
 struct Suite {
   const char* name;
@@ -20,6 +21,9 @@ inline constexpr Suite kSuites[] = {
     {"core",
      "matrix products, memory-bound kernels, the tape, training steps against PyTorch",
      {gemm, bandwidth, tape, training_steps}},
+    {"attention",
+     "the fused kernels against the machine's peak and against PyTorch",
+     {attention_tiles}},
 };
 
 }  // namespace heed::bench

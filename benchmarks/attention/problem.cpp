@@ -1,0 +1,87 @@
+#include "benchmarks/attention/problem.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "benchmarks/support/measure.h"
+#include "heed/autograd/tape.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
+
+namespace heed::bench {
+namespace {
+
+Tensor normal(std::int64_t heads, const AttentionSizes& s, float scale = 1.0f) {
+  const NoGrad off;
+  Tensor x = randn({1, heads, s.n, s.d});
+  if (scale != 1.0f) scale_in_place(x, scale);
+  return x;
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  const std::vector<float> x = a.to_vector<float>();
+  const std::vector<double> y = b.to_vector<double>();
+  double worst = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) worst = std::max(worst, std::abs(x[i] - y[i]));
+  return worst;
+}
+
+}  // namespace
+
+AttentionProblem::AttentionProblem(const AttentionSizes& s, AttentionSpec with, double visible)
+    : sizes(s), spec(std::move(with)), pairs(visible) {
+  const std::int64_t kv_heads = s.kv_heads == 0 ? s.heads : s.kv_heads;
+  q = normal(s.heads, s, s.q_scale).requires_grad();
+  k = normal(kv_heads, s).requires_grad();
+  v = normal(kv_heads, s).requires_grad();
+  dy = normal(s.heads, s);
+}
+
+double AttentionProblem::forward_flops() const {
+  return 4.0 * pairs * static_cast<double>(sizes.heads * sizes.d);
+}
+
+double AttentionProblem::time_forward() const {
+  const NoGrad off;
+  return seconds([&] { attention(q, k, v, spec); });
+}
+
+double AttentionProblem::time_backward() {
+  for (Tensor* x : {&q, &k, &v}) x->set_grad({});
+  const Tensor y = attention(q, k, v, spec);
+  return seconds([&] { backward(y, dy); });
+}
+
+AttentionProblem::Errors AttentionProblem::errors() const {
+  const auto run = [&](DType dtype) {
+    const auto head = [&](const Tensor& x) {
+      return cast_data(slice(x.detach(), 1, 0, 1), dtype).requires_grad();
+    };
+    Tensor a = head(q), b = head(k), c = head(v);
+    const Tensor y = attention(a, b, c, spec);
+    backward(y, cast_data(slice(dy, 1, 0, 1), dtype));
+    return std::array{y.detach(), a.grad(), b.grad(), c.grad()};
+  };
+  const auto fast = run(DType::f32), plain = run(DType::f64);
+  Errors worst{largest_difference(fast[0], plain[0]), 0.0};
+  for (std::size_t i = 1; i < fast.size(); ++i) {
+    worst.backward = std::max(worst.backward, largest_difference(fast[i], plain[i]));
+  }
+  return worst;
+}
+
+double all_pairs(std::int64_t n) { return static_cast<double>(n * n); }
+
+double causal_pairs(std::int64_t n) { return static_cast<double>(n * (n + 1) / 2); }
+
+double window_pairs(std::int64_t n, std::int64_t left) {
+  double pairs = 0.0;
+  for (std::int64_t i = 0; i < n; ++i) pairs += static_cast<double>(std::min(i, left) + 1);
+  return pairs;
+}
+
+}  // namespace heed::bench

@@ -1,0 +1,54 @@
+// One attention problem to be timed: operands, a spec, and how many pairs of query and key it
+// really has to look at.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "heed/attention/attention.h"
+
+namespace heed::bench {
+
+struct AttentionSizes {
+  std::int64_t n = 512;  ///< Queries and keys.
+  std::int64_t d = 64;
+  std::int64_t heads = 8;
+  std::int64_t kv_heads = 0;  ///< 0: as many as heads.
+  float q_scale = 1.0f;
+};
+
+/// The heads that keep a run at a comparable length.
+inline std::int64_t heads_for(std::int64_t n) {
+  return n <= 128 ? 16 : n <= 512 ? 8 : n <= 2048 ? 4 : 1;
+}
+
+struct AttentionProblem {
+  AttentionSizes sizes;
+  AttentionSpec spec;
+  double pairs = 0.0;  ///< Visible, of one head.
+  Tensor q, k, v, dy;
+
+  /// Operands are standard normal and want gradients.
+  AttentionProblem(const AttentionSizes& sizes, AttentionSpec spec, double pairs);
+
+  double forward_flops() const;
+  double backward_flops() const { return 2.5 * forward_flops(); }
+
+  /// Seconds of a call without the tape, and of the tape's way back alone.
+  double time_forward() const;
+  double time_backward();
+
+  /// The largest error of the output, and of the gradients of q, k and v, against double; of the
+  /// first head.
+  struct Errors {
+    double forward, backward;
+  };
+  Errors errors() const;
+};
+
+double all_pairs(std::int64_t n);
+double causal_pairs(std::int64_t n);
+double window_pairs(std::int64_t n, std::int64_t left);
+
+}  // namespace heed::bench
