@@ -120,16 +120,13 @@ class HeadBackward {
     });
   }
 
-  // A weight of 0 stays 0 whatever its score does.
   void gradient_of_scores() {
     for (std::int64_t j = 0; j < head_.Tk(); ++j) {
       for (std::int64_t i = 0; i < head_.Tq(); ++i) {
         const double weight = weights_[head_.at(j, i)];
         double& x = gradient_[head_.at(j, i)];
-        if (weight == 0.0) {
-          x = 0.0;
-        } else if (program_.normalise == Normalise::softmax) {
-          x = weight * (x - delta_[head_.at(0, i)]);
+        if (program_.normalise == Normalise::softmax) {
+          x = weight == 0.0 ? 0.0 : weight * (x - delta_[head_.at(0, i)]);
         } else if (program_.normalise == Normalise::sigmoid) {
           x *= weight * (1.0 - weight);
         }

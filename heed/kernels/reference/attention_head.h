@@ -166,7 +166,7 @@ class Head {
   }
 
   /// Weights from scores; `log_sums` is for softmax.
-  void normalise(Numbers& x, const Numbers& log_sums) const {
+  void normalise(Numbers& x, const Numbers& log_sums) {
     for (std::size_t n = 0; n < x.size(); ++n) {
       switch (program_.normalise) {
         case Normalise::softmax: {
@@ -178,7 +178,7 @@ class Head {
           x[n] = 1.0 / (1.0 + std::exp(-x[n]));
           break;
         case Normalise::none:
-          if (x[n] == kHidden) x[n] = 0.0;
+          if (x[n] == kHidden) seen_[n] = 0;  // a score of -inf is no weight
           break;
       }
     }
