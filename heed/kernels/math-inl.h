@@ -44,14 +44,17 @@ HWY_INLINE V AtMost(D d, V x, float limit) {
 }
 
 /// The greater of x and the limit; NaN where x is NaN.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V AtLeast(D d, V x, float limit) {
-  const V least = hn::Set(d, limit);
+template <class V>
+HWY_INLINE V AtLeast(V least, V x) {
 #if HWY_ARCH_X86
   return hn::Max(least, x);
 #else
   return hn::IfThenElse(hn::Lt(x, least), least, x);
 #endif
+}
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V AtLeast(D d, V x, float limit) {
+  return AtLeast(hn::Set(d, limit), x);
 }
 
 // x + kToInteger rounds x to the nearest integer, and that integer stands in the lowest bits of the

@@ -28,23 +28,44 @@ class Zeros {
   std::optional<Scratch<float>> memory_;
 };
 
-/// to = the sum of `count` arrays like it, the first at `from` and each next one `apart` further.
-struct RowSum {
-  Heads<float> from, to;
-  std::int64_t count, apart, width;
-
-  void run(std::int64_t b, std::int64_t from_head, std::int64_t to_head, std::int64_t rows) const {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const float* const x = from.at(b, from_head, r);
-      float* const y = to.at(b, to_head, r);
-      for (std::int64_t i = 0; i < width; ++i) {
-        float sum = x[i];
-        for (std::int64_t k = 1; k < count; ++k) sum += x[k * apart + i];
-        y[i] = sum;
+/// to = the sum over the heads of a group.
+void sum_heads(const Heads<float>& from, const Heads<float>& to, const AttentionShape& shape,
+               std::int64_t width) {
+  const std::int64_t group = shape.group();
+  parallel_for(shape.B * shape.G, shape.Tk * width * group, [&](std::int64_t i) {
+    const std::int64_t b = i / shape.G, g = i % shape.G;
+    for (std::int64_t r = 0; r < shape.keys(b); ++r) {
+      const float* const x = from.at(b, g * group, r);
+      float* const y = to.at(b, g, r);
+      for (std::int64_t e = 0; e < width; ++e) {
+        float sum = x[e];
+        for (std::int64_t h = 1; h < group; ++h) sum += x[h * from.head + e];
+        y[e] = sum;
       }
     }
-  }
-};
+  });
+}
+
+/// dq = the sum over the parts of a head that have any, block by block of queries.
+void sum_parts(const BackwardPass& pass, const Heads<float>& dq, std::int64_t block_rows) {
+  const AttentionShape& s = pass.program.shape;
+  const std::int64_t parts = pass.grid.parts();
+  const std::int64_t blocks = (s.Tq + block_rows - 1) / block_rows;
+  parallel_for(s.B * s.H * blocks, block_rows * s.D * parts, [&](std::int64_t cell) {
+    const std::int64_t head = cell / blocks, block = cell % blocks;
+    const std::int64_t b = head / s.H, h = head % s.H;
+    const std::int64_t end = std::min(s.queries(b), (block + 1) * block_rows);
+    for (std::int64_t r = block * block_rows; r < end; ++r) {
+      float* const y = dq.at(b, h, r);
+      std::fill_n(y, s.D, 0.0f);
+      for (std::int64_t part = 0; part < parts; ++part) {
+        if (!pass.dq_seen[(head * parts + part) * blocks + block]) continue;
+        const float* const x = pass.dq.at(b, h, r) + part * pass.dq_part;
+        for (std::int64_t e = 0; e < s.D; ++e) y[e] += x[e];
+      }
+    }
+  });
+}
 
 bool any_in_turn(std::span<TileStage<float>* const> stages) {
   return std::any_of(stages.begin(), stages.end(), [](const auto* s) { return s->in_turn(); });
@@ -91,8 +112,15 @@ void attention_backward(const AttentionProgram<float>& program,
   const Zeros additive_sums(program.additive == nullptr ? 0 : s.D * grid.cells());
   const Zeros sink_sums(call.d_sinks == nullptr ? 0 : grid.cells());
 
-  BackwardPass pass{program, call, grid, modify, reweight, call.dq, 0, call.dk, call.dv};
+  const std::int64_t blocks = (s.Tq + block_rows - 1) / block_rows;
+  const Scratch<std::uint8_t> dq_seen(split ? grid.cells() * blocks : 0);
+
+  BackwardPass pass{program, call, grid, modify, reweight};
+  pass.dq = call.dq;
+  pass.dk = call.dk;
+  pass.dv = call.dv;
   if (split) {
+    pass.dq_seen = dq_seen.data();
     pass.dq = dq.heads(s.Tq, s.q_starts);
     pass.dq_part = s.H * q_rows * s.D;
   }
@@ -106,25 +134,15 @@ void attention_backward(const AttentionProgram<float>& program,
   pass.additive_sums = additive_sums.data();
   std::optional<Turns> turns;
   if (any_in_turn(program.modify) || any_in_turn(program.reweight)) {
-    const std::int64_t blocks = (s.Tq + block_rows - 1) / block_rows;
     turns.emplace(grid.parts() * (grid.part_keys() / grid.span_keys()) * blocks);
     pass.turns = &*turns;
   }
   run_cells(pass);
 
-  if (split) {
-    const RowSum sum{pass.dq, call.dq, grid.parts(), pass.dq_part, s.D};
-    parallel_for(s.B * s.H, s.Tq * s.D * grid.parts(),
-                 [&](std::int64_t i) { sum.run(i / s.H, i % s.H, i % s.H, s.queries(i / s.H)); });
-  }
+  if (split) sum_parts(pass, call.dq, block_rows);
   if (grouped) {
-    const RowSum keys{pass.dk, call.dk, s.group(), pass.dk.head, s.D};
-    const RowSum values{pass.dv, call.dv, s.group(), pass.dv.head, s.Dv};
-    parallel_for(s.B * s.G, s.Tk * (s.D + s.Dv) * s.group(), [&](std::int64_t i) {
-      const std::int64_t b = i / s.G, g = i % s.G;
-      keys.run(b, g * s.group(), g, s.keys(b));
-      values.run(b, g * s.group(), g, s.keys(b));
-    });
+    sum_heads(pass.dk, call.dk, s, s.D);
+    sum_heads(pass.dv, call.dv, s, s.Dv);
   }
   finish_stages(modify, modify_sums.data(), s, grid);
   finish_stages(reweight, reweight_sums.data(), s, grid);

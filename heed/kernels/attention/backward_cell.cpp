@@ -32,9 +32,10 @@ class BackwardCell {
         blocks_((queries_ + kBlockRows - 1) / kBlockRows),
         tile_keys_(tile_keys(std::max(D_, Dv_))),
         tile_(tile_keys_ * kBlockRows),
+        ranges_(blocks_),
         packed_(blocks_ * kBlockRows * (2 * D_ + Dv_ + 2)),
-        rows_(blocks_ * kBlockRows * (q_in_place() ? 0 : key_width_) +
-              blocks_ * kBlockRows * (d_output_in_place() ? 0 : value_width_)),
+        padded_q_(q_in_place() ? 0 : blocks_ * kBlockRows * key_width_),
+        padded_d_output_(d_output_in_place() ? 0 : blocks_ * kBlockRows * value_width_),
         gradients_(pass.grid.span_keys() * (key_width_ + value_width_)),
         tiles_(3 * tile_ + pass.modify.space(tile_) + pass.reweight.space(tile_)),
         modify_(pass.modify, tile_, tiles_.data() + 3 * tile_,
@@ -44,91 +45,122 @@ class BackwardCell {
     const std::int64_t kv_head = at_.head / program_.shape.group();
     keys_ = {call_.k.at(at_.batch, kv_head), call_.k.row};
     values_ = {call_.v.at(at_.batch, kv_head), call_.v.row};
-    q_rows_ = {call_.q.at(at_.batch, at_.head), call_.q.row};
-    d_output_rows_ = {call_.d_output.at(at_.batch, at_.head), call_.d_output.row};
   }
 
   void run() {
-    pack_rows();
-    for (std::int64_t b = 0; b < blocks_; ++b) pack_block(b);
-    const std::int64_t keys = program_.shape.keys(at_.batch);
+    if (pass_.sink_sums != nullptr && at_.part == 0) add_sink_gradient();
     const std::int64_t begin = at_.part * pass_.grid.part_keys();
-    const std::int64_t end = std::min(keys, begin + pass_.grid.part_keys());
+    const std::int64_t end = begin + pass_.grid.part_keys();
+    const std::int64_t last = std::min(end, program_.shape.keys(at_.batch));
+    for (std::int64_t b = 0; b < blocks_; ++b) prepare_block(b, begin, last);
     std::int64_t place = at_.part * places_per_part();
-    for (std::int64_t from = begin; from < begin + pass_.grid.part_keys();
-         from += pass_.grid.span_keys()) {
-      span(from, std::max(from, std::min(end, from + pass_.grid.span_keys())), place);
+    for (std::int64_t from = begin; from < end; from += pass_.grid.span_keys()) {
+      span(from, std::max(from, std::min(last, from + pass_.grid.span_keys())), place);
       place += places_per_span();
     }
     for (std::int64_t b = 0; b < blocks_; ++b) store_block(b);
   }
 
  private:
-  // ---- queries: packed once for all keys -------------------------------------------------------
+  // ---- queries: packed once for all keys of the part that they see -----------------------------
+
+  struct KeyRange {
+    std::int64_t begin, end;
+  };
+
+  void prepare_block(std::int64_t b, std::int64_t begin, std::int64_t end) {
+    const std::int64_t row = b * kBlockRows;
+    const Block block(program_, at_.batch, at_.head, row);
+    ranges_[b] = {std::max(begin, block.plan().begin()), std::min(end, block.plan().end())};
+    if (!visible(b)) return;
+    pad_rows(b, block.rows());
+    pack_block(b, block);
+  }
+  bool visible(std::int64_t b) const { return ranges_[b].begin < ranges_[b].end; }
 
   // Rows that are whole vectors are read where they are.
   bool q_in_place() const { return D_ == key_width_; }
   bool d_output_in_place() const { return Dv_ == value_width_; }
 
-  void pack_rows() {
-    if (!q_in_place()) pad_rows(q_rows_, D_, rows_.data(), key_width_);
-    if (!d_output_in_place()) {
-      float* const to = rows_.data() + (q_in_place() ? 0 : blocks_ * kBlockRows * key_width_);
-      pad_rows(d_output_rows_, Dv_, to, value_width_);
-    }
+  RowsOf<const float> q_rows(std::int64_t row) const {
+    if (q_in_place()) return {call_.q.at(at_.batch, at_.head, row), call_.q.row};
+    return {padded_q_.data() + row * key_width_, key_width_};
+  }
+  RowsOf<const float> d_output_rows(std::int64_t row) const {
+    if (d_output_in_place())
+      return {call_.d_output.at(at_.batch, at_.head, row), call_.d_output.row};
+    return {padded_d_output_.data() + row * value_width_, value_width_};
   }
 
-  void pad_rows(RowsOf<const float>& rows, std::int64_t width, float* to, std::int64_t padded) {
-    for (std::int64_t r = 0; r < queries_; ++r) {
-      std::copy_n(rows.row(r), width, to + r * padded);
-      std::fill(to + r * padded + width, to + (r + 1) * padded, 0.0f);
-    }
-    rows = {to, padded};
-  }
-
-  void pack_block(std::int64_t b) {
-    const std::int64_t row = b * kBlockRows;
-    const std::int64_t rows = std::min(kBlockRows, queries_ - row);
-    const bool plain = Block::runs_plain(program_);
-    pack_transposed({q_rows_.row(row), q_rows_.stride}, rows, D_, {queries(b), kBlockRows},
-                    plain ? program_.scale * kLog2E : program_.scale);
-    pack_transposed({d_output_rows_.row(row), d_output_rows_.stride}, rows, Dv_,
-                    {d_output(b), kBlockRows}, 1.0f);
-    std::fill_n(d_queries(b), D_ * kBlockRows, 0.0f);
-    std::fill_n(minus_delta(b), kBlockRows, 0.0f);
-    std::fill_n(minus_log_sum(b), kBlockRows, 0.0f);
-    if (program_.normalise == Normalise::softmax) pack_softmax(b, row, rows);
-  }
-
-  // Softmax's gradient is weights * (dP - delta) with delta = sum(dP * weights) = dO . O.
-  void pack_softmax(std::int64_t b, std::int64_t row, std::int64_t rows) {
-    const float* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head, row);
-    const float* const d_log_sums = call_.d_log_sum_exp.data == nullptr
-                                        ? nullptr
-                                        : call_.d_log_sum_exp.at(at_.batch, at_.head, row);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const float* const o = call_.output.at(at_.batch, at_.head, row + r);
-      const float* const g = call_.d_output.at(at_.batch, at_.head, row + r);
-      float delta = sum_row(Dv_, [=](auto part, std::int64_t i, VF sum) HWY_ATTR {
-        return hn::MulAdd(part.load(o + i), part.load(g + i), sum);
-      });
-      if (d_log_sums != nullptr) delta -= d_log_sums[r];
-      minus_delta(b)[r] = -delta;
-      minus_log_sum(b)[r] = log_sums[r] == kHidden ? kHidden : -log_sums[r] * kLog2E;
-      if (pass_.sink_sums != nullptr && at_.part == 0) {
-        const float weight = std::exp(program_.sinks[at_.head] - log_sums[r]);
-        pass_.sink_sums[cell_] -= weight * delta;
+  void pad_rows(std::int64_t b, std::int64_t rows) {
+    for (std::int64_t r = b * kBlockRows; r < b * kBlockRows + rows; ++r) {
+      if (!q_in_place()) {
+        pad_row(call_.q.at(at_.batch, at_.head, r), D_, padded_q_.data() + r * key_width_,
+                key_width_);
+      }
+      if (!d_output_in_place()) {
+        pad_row(call_.d_output.at(at_.batch, at_.head, r), Dv_,
+                padded_d_output_.data() + r * value_width_, value_width_);
       }
     }
   }
+  static void pad_row(const float* from, std::int64_t width, float* to, std::int64_t padded) {
+    std::copy_n(from, width, to);
+    std::fill(to + width, to + padded, 0.0f);
+  }
 
+  void pack_block(std::int64_t b, const Block& block) {
+    const std::int64_t row = b * kBlockRows;
+    pack_transposed(q_rows(row), block.rows(), D_, {queries(b), kBlockRows}, block.query_factor());
+    pack_transposed(d_output_rows(row), block.rows(), Dv_, {d_output(b), kBlockRows}, 1.0f);
+    std::fill_n(d_queries(b), D_ * kBlockRows, 0.0f);
+    std::fill_n(minus_delta(b), kBlockRows, 0.0f);
+    std::fill_n(minus_log_sum(b), kBlockRows, 0.0f);
+    if (program_.normalise != Normalise::softmax) return;
+    const float* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head, row);
+    for (std::int64_t r = 0; r < block.rows(); ++r) {
+      minus_delta(b)[r] = -delta(row + r);
+      minus_log_sum(b)[r] = log_sums[r] == kHidden ? kHidden : -log_sums[r] * kLog2E;
+    }
+  }
+
+  // Softmax's gradient is weights * (dP - delta) with delta = sum(dP * weights) = dO . O.
+  float delta(std::int64_t row) const {
+    const float* const o = call_.output.at(at_.batch, at_.head, row);
+    const float* const g = call_.d_output.at(at_.batch, at_.head, row);
+    const float dot = sum_row(Dv_, [=](auto part, std::int64_t i, VF sum) HWY_ATTR {
+      return hn::MulAdd(part.load(o + i), part.load(g + i), sum);
+    });
+    const auto& d_log_sums = call_.d_log_sum_exp;
+    return d_log_sums.data == nullptr ? dot : dot - *d_log_sums.at(at_.batch, at_.head, row);
+  }
+
+  // A sink's value is 0, and so is the gradient of its weight.
+  void add_sink_gradient() {
+    const float* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head);
+    for (std::int64_t r = 0; r < queries_; ++r) {
+      if (log_sums[r] == kHidden) continue;
+      pass_.sink_sums[cell_] -= std::exp(program_.sinks[at_.head] - log_sums[r]) * delta(r);
+    }
+  }
+
+  // If a head has several parts, those that a block does not see have no dq of it.
   void store_block(std::int64_t b) {
     const std::int64_t row = b * kBlockRows;
+    const std::int64_t rows = std::min(kBlockRows, queries_ - row);
+    const RowsOf<float> to{pass_.dq.at(at_.batch, at_.head, row) + at_.part * pass_.dq_part,
+                           pass_.dq.row};
+    if (pass_.dq_seen != nullptr) {
+      pass_.dq_seen[cell_ * places_per_span() + b] = visible(b);
+      if (!visible(b)) return;
+    }
+    if (!visible(b)) {
+      for (std::int64_t r = 0; r < rows; ++r) std::fill_n(to.row(r), D_, 0.0f);
+      return;
+    }
     HWY_ALIGN float factors[kBlockRows];
     std::fill_n(factors, kBlockRows, program_.scale);
-    float* const to = pass_.dq.at(at_.batch, at_.head, row) + at_.part * pass_.dq_part;
-    unpack_transposed({d_queries(b), kBlockRows}, std::min(kBlockRows, queries_ - row), D_, factors,
-                      {to, pass_.dq.row});
+    unpack_transposed({d_queries(b), kBlockRows}, rows, D_, factors, to);
   }
 
   // ---- keys: a span of them stays in cache while all queries pass by ---------------------------
@@ -146,7 +178,9 @@ class BackwardCell {
     std::fill_n(d_values(from), (to - from) * value_width_, 0.0f);
     for (std::int64_t b = 0; b < places_per_span(); ++b) {
       if (pass_.turns != nullptr) pass_.turns->wait(place + b, head);
-      if (b < blocks_) visit(b, from, to);
+      if (b < blocks_) {
+        visit(b, {std::max(from, ranges_[b].begin), std::min(to, ranges_[b].end)});
+      }
       if (pass_.turns != nullptr) pass_.turns->pass(place + b, head);
     }
     store_rows(from, to);
@@ -165,21 +199,19 @@ class BackwardCell {
   }
 
   // One block of queries against the span.
-  void visit(std::int64_t b, std::int64_t from, std::int64_t to) {
+  void visit(std::int64_t b, KeyRange keys) {
+    if (keys.begin >= keys.end) return;
     Block block(program_, at_.batch, at_.head, b * kBlockRows);
     if (program_.top_k > 0) read_cuts(block, b);
-    from = std::max(from, block.plan().begin());
-    to = std::min(to, block.plan().end());
-    if (from >= to) return;
     RowBlock<float> rows = block.row_block();
     rows.queries = queries(b);
     rows.d_output = d_output(b);
     rows.d_scaled_queries = d_queries(b);
     modify_.begin(rows);
     reweight_.begin(rows);
-    for (; from < to; from += tile_keys_) {
+    for (std::int64_t from = keys.begin; from < keys.end; from += tile_keys_) {
       strips_.clear();
-      block.plan().cut(from, std::min(to, from + tile_keys_), strips_);
+      block.plan().cut(from, std::min(keys.end, from + tile_keys_), strips_);
       tile(block, b, from);
     }
     modify_.end(rows);
@@ -219,7 +251,7 @@ class BackwardCell {
     const Piece piece = Block::piece(strip, data);
     if (program_.normalise == Normalise::softmax) {
       const auto run = block.plain() ? weigh<false> : weigh<true>;
-      run(piece, block.unit(), minus_log_sum(b) + strip.vector * kLanes, nullptr);
+      run(piece, block.unit(), minus_log_sum(b) + strip.vector * kLanes);
     } else if (program_.normalise == Normalise::sigmoid) {
       weigh_sigmoid(piece);
     } else {
@@ -286,8 +318,8 @@ class BackwardCell {
     const auto multiply =
         finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_seen<AlongRows>;
     multiply(strip.cols, key_width_ / kLanes, block.rows_of(strip),
-             AlongRows{d_scores() + Block::offset(strip, col), kBlockRows}, q_rows_.row(row),
-             q_rows_.stride, AddTo{d_keys(strip.col), key_width_});
+             AlongRows{d_scores() + Block::offset(strip, col), kBlockRows}, q_rows(row).data,
+             q_rows(row).stride, AddTo{d_keys(strip.col), key_width_});
   }
 
   void add_d_values(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col,
@@ -297,8 +329,8 @@ class BackwardCell {
     const auto multiply =
         finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_seen<AlongRows>;
     multiply(strip.cols, value_width_ / kLanes, block.rows_of(strip),
-             AlongRows{read + Block::offset(strip, col), kBlockRows}, d_output_rows_.row(row),
-             d_output_rows_.stride, AddTo{d_values(strip.col), value_width_});
+             AlongRows{read + Block::offset(strip, col), kBlockRows}, d_output_rows(row).data,
+             d_output_rows(row).stride, AddTo{d_values(strip.col), value_width_});
   }
 
   void add_additive(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col) {
@@ -326,8 +358,8 @@ class BackwardCell {
     if (!any) return true;
     const std::int64_t row = b * kBlockRows;
     return all_finite({minus_delta(b), kBlockRows}, 1, kBlockRows) &&
-           all_finite({q_rows_.row(row), q_rows_.stride}, block.rows(), D_) &&
-           all_finite({d_output_rows_.row(row), d_output_rows_.stride}, block.rows(), Dv_);
+           all_finite(q_rows(row), block.rows(), D_) &&
+           all_finite(d_output_rows(row), block.rows(), Dv_);
   }
 
   // ---- memory ----------------------------------------------------------------------------------
@@ -357,9 +389,10 @@ class BackwardCell {
   std::int64_t cell_;
   PartAt at_;
   std::int64_t D_, Dv_, key_width_, value_width_, queries_, blocks_, tile_keys_, tile_;
-  Scratch<float> packed_, rows_, gradients_, tiles_;
+  Scratch<KeyRange> ranges_;  // of the keys that each block sees in this part
+  Scratch<float> packed_, padded_q_, padded_d_output_, gradients_, tiles_;
   StageRun<float> modify_, reweight_;
-  RowsOf<const float> keys_, values_, q_rows_, d_output_rows_;
+  RowsOf<const float> keys_, values_;
   std::int64_t span_from_ = 0;
   HWY_ALIGN float cut_scores_[kBlockRows];  // of top_k
   HWY_ALIGN std::int32_t cut_keys_[kBlockRows];

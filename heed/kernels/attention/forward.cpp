@@ -182,8 +182,14 @@ class ForwardBlock {
 
   void weigh_piece(const Strip& strip, float* data) {
     const std::int64_t r = strip.vector * kLanes;
-    const auto run = block_.plain() ? weigh<false> : weigh<true>;
-    run(Block::piece(strip, data), block_.unit(), offset() + r, sums() + r);
+    const Piece piece = Block::piece(strip, data);
+    if (huge_) {
+      weigh<true>(piece, block_.unit(), offset() + r);
+      add_up(piece, sums() + r);
+    } else {
+      const auto run = block_.plain() ? weigh_and_sum<false> : weigh_and_sum<true>;
+      run(piece, block_.unit(), offset() + r, sums() + r);
+    }
   }
 
   // References follow the tile's maxima; what was summed is scaled to them.
@@ -195,13 +201,16 @@ class ForwardBlock {
       const float before = top()[r];
       factors()[r] = 1.0f;
       if (now > before + kRaise || (before == kHidden && now > kHidden)) {
-        factors()[r] = before == kHidden ? 0.0f : std::exp2(before - now);
-        top()[r] = now;
-        offset()[r] = -now;
+        const float whole = std::nearbyint(now);
+        factors()[r] = before == kHidden ? 0.0f : std::exp2(before - whole);
+        top()[r] = whole;
+        offset()[r] = -whole;
+        huge_ = huge_ || !(std::abs(whole) <= kMaxOffset);
         moved = moved || sums()[r] != 0.0f;
       }
       settled_ = settled_ && top()[r] > kHidden;
     }
+    cautious_ = cautious_ || huge_;
     if (moved) scale_sums();
   }
 
@@ -312,7 +321,7 @@ class ForwardBlock {
   float* row_array(std::int64_t i) const { return memory_.data() + i * kBlockRows; }
   float* sums() const { return row_array(0); }
   float* sums_before() const { return row_array(1); }
-  float* top() const { return row_array(2); }     // the references, log2
+  float* top() const { return row_array(2); }     // the references, log2, whole numbers
   float* offset() const { return row_array(3); }  // their negatives, 0 where there is none
   float* tile_top() const { return row_array(4); }
   float* factors() const { return row_array(5); }
@@ -336,6 +345,7 @@ class ForwardBlock {
   bool settled_ = false;   // every row has a reference
   bool cautious_ = false;  // a sum overflowed in this block: it may again
   bool raise_ = false;     // a sum is large
+  bool huge_ = false;      // a reference is
 };
 
 std::int64_t forward_block_rows() { return kBlockRows; }

@@ -9,7 +9,7 @@ constexpr std::int64_t kSpanElements = 1 << 15;
 constexpr std::int64_t kFewCells = 8;
 // A part packs all queries once more, and its dq is added to the others': at d = 128, parts of 512
 // keys cost 10 % (Zen 4).
-constexpr std::int64_t kMinPartKeys = 1024;
+constexpr std::int64_t kMinPartKeys = 2048;
 
 }  // namespace
 

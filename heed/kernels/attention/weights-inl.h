@@ -98,43 +98,82 @@ inline void raise_maxima(Piece piece, float unit, float* top) {
   }
 }
 
-/// 2^x, relative error 1e-7: 0 below 2^-127, infinity from 2^128 on, NaN for NaN. The upper bound
-/// is set in the integer that becomes the exponent, where four such instructions run in a cycle and
-/// only two of the floating-point ones.
-HWY_INLINE VF Exp2Weight(VF x) {
+// Weights are powers of two: 2^x = 2^n 2^r with n the nearest integer. Added to kIntegerShift, n
+// stands in the lowest bits, from where a shift makes it an exponent (math-inl.h).
+inline constexpr float kIntegerShift = math::kToInteger + math::kBias;
+
+/// 2^n 2^r for |r| <= 1/2 and shifted = n + kIntegerShift, relative error 1e-7: 0 for n = -127,
+/// infinity from n = 128 on. That bound is set in the integer, of which four such instructions run
+/// in a cycle, and only two of the floating-point ones.
+HWY_INLINE VF PowerOfTwoTimes(VF shifted, VF r) {
   const F32 d;
   const hn::RebindToSigned<F32> di;
-  constexpr float kShift = math::kToInteger + math::kBias;
-  x = math::AtLeast(d, x, -127.0f);
-  const VF shifted = hn::Add(x, hn::Set(d, kShift));
-  const VF r = hn::Sub(x, hn::Sub(shifted, hn::Set(d, kShift)));
-  const auto highest = hn::BitCast(di, hn::Set(d, kShift + 128.0f));
+  const auto highest = hn::BitCast(di, hn::Set(d, kIntegerShift + 128.0f));
   const VF bounded = hn::BitCast(d, hn::Min(hn::BitCast(di, shifted), highest));
   const VF p =
       Polynomial(d, r, 1.0f, 0.69314698f, 0.24022242f, 0.05550734f, 0.00967151f, 0.00132647f);
   return hn::Mul(p, math::PowerOfTwo(d, bounded));
 }
 
-/// scores = 2^(scores * unit + offset), and their sums over keys are added if `sums` is not null.
-/// If not kScaled, unit is 1.
+/// 2^x: 0 below 2^-127, infinity from 2^128 on, NaN for NaN.
+HWY_INLINE VF Exp2Weight(VF x) {
+  const F32 d;
+  x = math::AtLeast(d, x, -127.0f);
+  const VF shifted = hn::Add(x, hn::Set(d, kIntegerShift));
+  return PowerOfTwoTimes(shifted, hn::Sub(x, hn::Sub(shifted, hn::Set(d, kIntegerShift))));
+}
+
+/// scores = 2^(scores * unit + offset). If not kScaled, unit is 1.
 template <bool kScaled>
-inline void weigh(Piece piece, float unit, const float* offset, float* sums) {
+inline void weigh(Piece piece, float unit, const float* offset) {
   const F32 d;
   const VF factor = hn::Set(d, unit);
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    VF sum = hn::Zero(d);
     const VF shift = hn::Load(d, offset + v * kLanes);
     float* x = piece.at(0, v);
-    const std::int64_t stride = piece.stride;
 #pragma GCC unroll 2
-    for (std::int64_t k = piece.keys; k > 0; --k, x += stride) {
+    for (std::int64_t k = piece.keys; k > 0; --k, x += piece.stride) {
       const VF s = hn::Load(d, x);
-      const VF e = Exp2Weight(kScaled ? hn::MulAdd(s, factor, shift) : hn::Add(s, shift));
+      hn::Store(Exp2Weight(kScaled ? hn::MulAdd(s, factor, shift) : hn::Add(s, shift)), d, x);
+    }
+  }
+}
+
+/// The largest offset for weigh_and_sum.
+inline constexpr float kMaxOffset = 0x1p21f;
+
+/// The same for offsets that are whole numbers up to kMaxOffset in size, and the sums of the
+/// weights over keys are added. Whole ones need no instruction: they are part of the shift.
+template <bool kScaled>
+inline void weigh_and_sum(Piece piece, float unit, const float* offset, float* sums) {
+  const F32 d;
+  const VF factor = hn::Set(d, unit);
+  for (std::int64_t v = 0; v < piece.vectors; ++v) {
+    const VF shift = hn::Load(d, offset + v * kLanes);
+    const VF to_integer = hn::Add(hn::Set(d, kIntegerShift), shift);
+    const VF lowest = hn::Div(hn::Sub(hn::Set(d, -127.0f), shift), factor);
+    VF sum = hn::Zero(d);
+    float* x = piece.at(0, v);
+#pragma GCC unroll 2
+    for (std::int64_t k = piece.keys; k > 0; --k, x += piece.stride) {
+      const VF s = math::AtLeast(lowest, hn::Load(d, x));
+      const VF shifted = kScaled ? hn::MulAdd(s, factor, to_integer) : hn::Add(s, to_integer);
+      const VF n = hn::Sub(shifted, to_integer);
+      const VF e = PowerOfTwoTimes(shifted, kScaled ? hn::MulSub(s, factor, n) : hn::Sub(s, n));
       hn::Store(e, d, x);
       sum = hn::Add(sum, e);
     }
-    if (sums == nullptr) continue;
     hn::Store(hn::Add(hn::Load(d, sums + v * kLanes), sum), d, sums + v * kLanes);
+  }
+}
+
+/// sums += weights over keys.
+inline void add_up(Piece piece, float* sums) {
+  const F32 d;
+  for (std::int64_t v = 0; v < piece.vectors; ++v) {
+    VF sum = hn::Load(d, sums + v * kLanes);
+    for (std::int64_t k = 0; k < piece.keys; ++k) sum = hn::Add(sum, hn::Load(d, piece.at(k, v)));
+    hn::Store(sum, d, sums + v * kLanes);
   }
 }
 

@@ -79,12 +79,12 @@ TEST(AttentionForward, MasksByIntervalByHullAndByNothing) {
 }
 
 TEST(AttentionForward, LargeScoresNeedNoSmallOnes) {
-  for (const float scale : {10.0f, 100.0f, 1000.0f}) {
+  for (const float scale : {10.0f, 100.0f, 1000.0f, 1e8f}) {
     AttentionProblem problem({1, 2, 2, 100, 700, 64, 64}, scale);
     problem.run_plain();
     for_each_isa([&](Isa) {
       problem.run_fast();
-      problem.expect_forward_equal(3e-6 * scale, fmt::format("scale {}", scale));
+      problem.expect_forward_equal(std::min(3e-6 * scale, 1.0), fmt::format("scale {}", scale));
     });
   }
 }
