@@ -35,43 +35,50 @@ HWY_INLINE void for_each_square(const Tile<float>& tile, const F& f) {
   }
 }
 
-// `data` is at the tile's first query and key.
-void add_bias(const Tile<float>& tile, const float* data, std::int64_t stride) {
+HWY_INLINE void add_square(const Tile<float>& tile, RowsOf<const float> bias, const Square& at) {
   const F32 d;
+  VF x[kLanes];
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes; ++i) {
+    const float* const row = bias.row(at.r + i) + at.c;
+    if (at.c % kLine == 0) hwy::Prefetch(row + kAhead);
+    x[i] = hn::LoadU(d, row);
+  }
+  transpose_square(d, x);
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes; ++i) {
+    float* const s = tile.key(at.c + i) + at.r;
+    hn::Store(hn::Add(hn::Load(d, s), x[i]), d, s);
+  }
+}
+
+// The same where a part of the square is outside.
+HWY_NOINLINE void add_part(Tile<float> tile, RowsOf<const float> bias, Square at) {
+  const F32 d;
+  VF x[kLanes];
+  for (std::int64_t i = 0; i < kLanes; ++i) {
+    const float* const row = bias.row(at.r + i) + at.c;
+    x[i] = i >= at.rows        ? hn::Zero(d)
+           : at.keys == kLanes ? hn::LoadU(d, row)
+                               : LoadFirst(d, row, static_cast<std::size_t>(at.keys));
+  }
+  transpose_square(d, x);
+  for (std::int64_t i = 0; i < at.keys; ++i) {
+    float* const s = tile.key(at.c + i) + at.r;
+    hn::Store(hn::Add(hn::Load(d, s), x[i]), d, s);
+  }
+}
+
+// `data` is at the tile's first query and key.
+void add_bias(Tile<float> tile, const float* data, std::int64_t stride) {
   const RowsOf<const float> bias{data, stride};
-  for_each_square(tile, [&](const Square& square) HWY_ATTR {
-    VF x[kLanes];
-    if (square.whole()) {
-#pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) {
-        const float* const row = bias.row(square.r + i) + square.c;
-        if (square.c % kLine == 0) hwy::Prefetch(row + kAhead);
-        x[i] = hn::LoadU(d, row);
-      }
-      transpose_square(d, x);
-#pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) {
-        float* const s = tile.key(square.c + i) + square.r;
-        hn::Store(hn::Add(hn::Load(d, s), x[i]), d, s);
-      }
-      return;
-    }
-    for (std::int64_t i = 0; i < kLanes; ++i) {
-      const float* const row = bias.row(square.r + i) + square.c;
-      x[i] = i >= square.rows        ? hn::Zero(d)
-             : square.keys == kLanes ? hn::LoadU(d, row)
-                                     : LoadFirst(d, row, static_cast<std::size_t>(square.keys));
-    }
-    transpose_square(d, x);
-    for (std::int64_t i = 0; i < square.keys; ++i) {
-      float* const s = tile.key(square.c + i) + square.r;
-      hn::Store(hn::Add(hn::Load(d, s), x[i]), d, s);
-    }
+  for_each_square(tile, [&](const Square& at) HWY_ATTR {
+    at.whole() ? add_square(tile, bias, at) : add_part(tile, bias, at);
   });
 }
 
 // One number per key.
-void add_key_bias(const Tile<float>& tile, const float* bias) {
+void add_key_bias(Tile<float> tile, const float* bias) {
   const F32 d;
   for (std::int64_t c = 0; c < tile.cols; ++c) {
     const VF more = hn::Set(d, bias[c]);
@@ -82,44 +89,50 @@ void add_key_bias(const Tile<float>& tile, const float* bias) {
   }
 }
 
-// The gradient of add_bias: to[r][c] += gradient(c, r).
-void add_transposed(const Tile<float>& gradient, float* data, std::int64_t stride) {
+HWY_INLINE void collect_square(const Tile<float>& gradient, RowsOf<float> to, const Square& at) {
   const F32 d;
+  VF x[kLanes];
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes; ++i) {
+    if (at.c % kLine == 0) hwy::Prefetch(to.row(at.r + i) + at.c + kAhead);
+    x[i] = hn::Load(d, gradient.key(at.c + i) + at.r);
+  }
+  transpose_square(d, x);
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes; ++i) {
+    float* const row = to.row(at.r + i) + at.c;
+    hn::StoreU(hn::Add(hn::LoadU(d, row), x[i]), d, row);
+  }
+}
+
+HWY_NOINLINE void collect_part(Tile<float> gradient, RowsOf<float> to, Square at) {
+  const F32 d;
+  VF x[kLanes];
+  for (std::int64_t i = 0; i < kLanes; ++i) {
+    x[i] = i < at.keys ? hn::Load(d, gradient.key(at.c + i) + at.r) : hn::Zero(d);
+  }
+  transpose_square(d, x);
+  for (std::int64_t i = 0; i < at.rows; ++i) {
+    float* const row = to.row(at.r + i) + at.c;
+    if (at.keys == kLanes) {
+      hn::StoreU(hn::Add(hn::LoadU(d, row), x[i]), d, row);
+    } else {
+      const auto n = static_cast<std::size_t>(at.keys);
+      StoreFirst(hn::Add(LoadFirst(d, row, n), x[i]), d, row, n);
+    }
+  }
+}
+
+// The gradient of add_bias: to[r][c] += gradient(c, r).
+void add_transposed(Tile<float> gradient, float* data, std::int64_t stride) {
   const RowsOf<float> to{data, stride};
-  for_each_square(gradient, [&](const Square& square) HWY_ATTR {
-    VF x[kLanes];
-    if (square.whole()) {
-#pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) {
-        if (square.c % kLine == 0) hwy::Prefetch(to.row(square.r + i) + square.c + kAhead);
-        x[i] = hn::Load(d, gradient.key(square.c + i) + square.r);
-      }
-      transpose_square(d, x);
-#pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) {
-        float* const row = to.row(square.r + i) + square.c;
-        hn::StoreU(hn::Add(hn::LoadU(d, row), x[i]), d, row);
-      }
-      return;
-    }
-    for (std::int64_t i = 0; i < kLanes; ++i) {
-      x[i] = i < square.keys ? hn::Load(d, gradient.key(square.c + i) + square.r) : hn::Zero(d);
-    }
-    transpose_square(d, x);
-    for (std::int64_t i = 0; i < square.rows; ++i) {
-      float* const row = to.row(square.r + i) + square.c;
-      if (square.keys == kLanes) {
-        hn::StoreU(hn::Add(hn::LoadU(d, row), x[i]), d, row);
-      } else {
-        const auto n = static_cast<std::size_t>(square.keys);
-        StoreFirst(hn::Add(LoadFirst(d, row, n), x[i]), d, row, n);
-      }
-    }
+  for_each_square(gradient, [&](const Square& at) HWY_ATTR {
+    at.whole() ? collect_square(gradient, to, at) : collect_part(gradient, to, at);
   });
 }
 
 // The gradient of add_key_bias: to[c] += the sum of gradient(c, :).
-void add_key_sums(const Tile<float>& gradient, float* to) {
+void add_key_sums(Tile<float> gradient, float* to) {
   const F32 d;
   for (std::int64_t c = 0; c < gradient.cols; ++c) {
     VF sum = hn::Zero(d);

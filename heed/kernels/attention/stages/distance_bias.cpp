@@ -13,7 +13,7 @@ namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
 // `table` is at the distance of the tile's first query and key; a key further is one less.
-void add_distances(const Tile<float>& tile, const float* table) {
+void add_distances(Tile<float> tile, const float* table) {
   const F32 d;
   for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
     const std::int64_t n = lanes_at(tile, r);
@@ -31,7 +31,7 @@ void add_distances(const Tile<float>& tile, const float* table) {
 // keys would write vectors that overlap, and each load wait for the store before it. Keys that are
 // a vector apart meet in the same place instead, one vector of queries further, so that their sum
 // is taken in a register.
-void sum_distances(const Tile<float>& tile, float* sums) {
+void sum_distances(Tile<float> tile, float* sums) {
   const F32 d;
   const std::int64_t vectors = (tile.rows + kLanes - 1) / kLanes;
   const auto last = rows_at(tile, (vectors - 1) * kLanes);

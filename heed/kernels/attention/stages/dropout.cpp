@@ -31,12 +31,21 @@ HWY_INLINE void multipliers(const QueryPhilox::Words& words, const WeightMask& m
   }
 }
 
-// The multipliers go to `saved` too, unless it is null: to store and load one is a third of the
-// work of making it again.
-void drop_weights(const Tile<float>& tile, const WeightMask& mask, RandomStream head,
-                  float* saved) {
+// weights *= x; x goes to `saved` too, unless that is null: to store and load it costs a third of
+// making it again.
+HWY_INLINE void apply(VF x, float* weights, float* saved) {
+  const F32 d;
+  hn::Store(hn::Mul(hn::Load(d, weights), x), d, weights);
+  if (saved != nullptr) hn::Store(x, d, saved);
+}
+
+void drop_weights(Tile<float> tile, WeightMask mask, RandomStream head, float* saved) {
   const F32 d;
   QueryPhilox random(head);
+  const auto apply_at = [&](std::int64_t c, std::int64_t r, VF x) HWY_ATTR {
+    const std::int64_t at = c * tile.stride + r;
+    apply(x, tile.data + at, saved == nullptr ? nullptr : saved + at);
+  };
   const std::int64_t end = tile.col + tile.cols;
   for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
     random.start(tile.row + r);
@@ -44,23 +53,23 @@ void drop_weights(const Tile<float>& tile, const WeightMask& mask, RandomStream 
       VF x[kMaskKeys];
       multipliers(random.words(group), mask, x);
       const std::int64_t c = group * kMaskKeys - tile.col;
-      const auto apply = [&](std::int64_t i) HWY_ATTR {
-        const std::int64_t at = (c + i) * tile.stride + r;
-        hn::Store(hn::Mul(hn::Load(d, tile.data + at), x[i]), d, tile.data + at);
-        if (saved != nullptr) hn::Store(x[i], d, saved + at);
-      };
       if (c >= 0 && c + kMaskKeys <= tile.cols) {
 #pragma GCC unroll 8
-        for (std::int64_t i = 0; i < kMaskKeys; ++i) apply(i);
-      } else {
-        const std::int64_t to = std::min(kMaskKeys, tile.cols - c);
-        for (std::int64_t i = std::max<std::int64_t>(0, -c); i < to; ++i) apply(i);
+        for (int i = 0; i < kMaskKeys; ++i) apply_at(c + i, r, x[i]);
+        continue;
+      }
+      HWY_ALIGN float some[kMaskKeys * kLanes];  // so that x stays in registers above
+#pragma GCC unroll 8
+      for (int i = 0; i < kMaskKeys; ++i) hn::Store(x[i], d, some + i * kLanes);
+      const std::int64_t to = std::min(kMaskKeys, tile.cols - c);
+      for (std::int64_t i = std::max<std::int64_t>(0, -c); i < to; ++i) {
+        apply_at(c + i, r, hn::Load(d, some + i * kLanes));
       }
     }
   }
 }
 
-void multiply_tile(const Tile<float>& tile, const float* by) {
+void multiply_tile(Tile<float> tile, const float* by) {
   const F32 d;
   for_each_vector(tile, [&](std::int64_t at) HWY_ATTR {
     float* const x = tile.data + at;

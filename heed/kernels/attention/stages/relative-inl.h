@@ -108,7 +108,7 @@ struct Reach {
 };
 
 /// tile += X; `distance` is that of the tile's first key from its first query, where X begins too.
-inline void add_skewed(const Skewed& x, const Tile<float>& tile, std::int64_t distance) {
+inline void add_skewed(Skewed x, Tile<float> tile, std::int64_t distance) {
   const F32 d;
   for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
     const std::int64_t t0 = distance - r;
@@ -139,7 +139,7 @@ HWY_INLINE VF sum_of_keys(const Tile<float>& tile, std::int64_t r, std::int64_t 
 }
 
 /// X += tile.
-inline void sum_skewed(const Skewed& x, const Tile<float>& tile, std::int64_t distance) {
+inline void sum_skewed(Skewed x, Tile<float> tile, std::int64_t distance) {
   const F32 d;
   for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
     const std::int64_t t0 = distance - r;

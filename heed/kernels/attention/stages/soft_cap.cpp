@@ -11,10 +11,10 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// tanh x = x p(x^2) / q(x^2), relative error 2e-7: ten multiplications where Tanh of math-inl.h,
-// which goes by way of the exponential, takes fourteen. From 8.2 on the result stays what it is
-// there, 1 - 1.5e-7. tools/fit_polynomials.py makes the polynomials. `cap` multiplies p's
-// coefficients, which the compiler takes out of the loop.
+// tanh x = x p(x^2) / q(x^2), relative error 2e-7: fourteen instructions and a division, where Tanh
+// of math-inl.h, which goes by way of the exponential, and the factors around it take twenty. From
+// 8.2 on the result stays what it is there, 1 - 1.5e-7. The cap is in p's coefficients.
+// tools/fit_polynomials.py makes the polynomials.
 HWY_INLINE VF cap_score(VF score, float cap, float inverse_cap) {
   const F32 d;
   constexpr float kFlat = 8.2f;
@@ -29,7 +29,7 @@ HWY_INLINE VF cap_score(VF score, float cap, float inverse_cap) {
 }
 
 // `saved` gets a copy unless it is null.
-void cap_tile(const Tile<float>& tile, float cap, float* saved) {
+void cap_tile(Tile<float> tile, float cap, float* saved) {
   const F32 d;
   const float inverse = 1.0f / cap;
   for_each_vector(tile, [&](std::int64_t at) HWY_ATTR {
@@ -40,7 +40,7 @@ void cap_tile(const Tile<float>& tile, float cap, float* saved) {
 }
 
 // A gradient of 0 stays 0 even where the score was NaN: there the key is hidden.
-void cap_gradient(const Tile<float>& gradient, float cap, const float* saved) {
+void cap_gradient(Tile<float> gradient, float cap, const float* saved) {
   const F32 d;
   const VF inverse = hn::Set(d, 1.0f / cap);
   for_each_vector(gradient, [&](std::int64_t at) HWY_ATTR {

@@ -11,7 +11,7 @@ namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
 // `saved` gets the tile as it was, unless it is null.
-void scale_tile(const Tile<float>& tile, float factor, float* saved) {
+void scale_tile(Tile<float> tile, float factor, float* saved) {
   const F32 d;
   for_each_vector(tile, [&](std::int64_t at) HWY_ATTR {
     const VF x = hn::Load(d, tile.data + at);
@@ -22,7 +22,7 @@ void scale_tile(const Tile<float>& tile, float factor, float* saved) {
 
 // The sum of gradient * saved. Where the gradient is 0 nothing counts, not even NaN: such a key may
 // be hidden.
-float factor_gradient(const Tile<float>& gradient, const float* saved) {
+float factor_gradient(Tile<float> gradient, const float* saved) {
   const F32 d;
   VF total = hn::Zero(d);
   for (std::int64_t r = 0; r < gradient.rows; r += kLanes) {

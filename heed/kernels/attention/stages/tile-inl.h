@@ -1,4 +1,5 @@
-// Loops over the vectors of a tile, for stages.
+// Loops over the vectors of a tile, for stages. Functions with such loops take their tile by value:
+// a vector that is stored may alias anything but a copy of their own, which stays in registers.
 #if defined(HEED_KERNELS_ATTENTION_STAGES_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_STAGES_TILE_INL_H_
 #undef HEED_KERNELS_ATTENTION_STAGES_TILE_INL_H_
