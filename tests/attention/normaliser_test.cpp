@@ -1,0 +1,140 @@
+#include "heed/attention/normaliser.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "heed/attention/attention.h"
+#include "heed/attention/masks/mask_fn.h"
+#include "heed/attention/masks/window.h"
+#include "heed/attention/stages/soft_cap.h"
+#include "heed/autograd/tape.h"
+#include "heed/ops/choose.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/join.h"
+#include "heed/ops/matmul.h"
+#include "heed/ops/softmax.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
+#include "heed/tensor/view.h"
+#include "tests/attention/plain_attention.h"
+#include "tests/support/error_message.h"
+#include "tests/support/op_case.h"
+
+namespace heed {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+constexpr test::CaseSizes kSizes{.B = 2, .H = 2, .G = 2, .Tq = 6, .Tk = 5, .D = 4, .Dv = 3};
+
+// Fused and plain in double, values and gradients; and f32 against f64.
+void check(const std::string& name, const test::Op& fused, const test::Op& plain, bool sinks) {
+  std::vector<Shape> shapes = test::operand_shapes(kSizes);
+  if (sinks) shapes.push_back({kSizes.H});
+  test::check_op(
+      {.name = name, .shapes = shapes, .op = fused, .tolerance = 4e-6, .gradient_tolerance = 2e-5});
+  const auto run = [&](const test::Op& op) {
+    Generator generator(2);
+    std::vector<Tensor> in;
+    for (const Shape& shape : shapes) {
+      in.push_back(normal(shape, 0.0, 1.0, generator, DType::f64));
+      in.back().requires_grad();
+    }
+    const Tensor y = op(in);
+    backward(y, normal(y.shape(), 0.0, 1.0, generator, DType::f64));
+    std::vector<Tensor> results{y};
+    for (const Tensor& x : in) results.push_back(x.grad());
+    return results;
+  };
+  const std::vector<Tensor> a = run(fused), b = run(plain);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_LE(test::max_relative_error(a[i], b[i]), 1e-12) << name << ", result " << i;
+  }
+}
+
+Tensor plain_scores(test::Tensors in) { return matmul(in[0], transpose(in[1])) * 0.5; }
+
+Tensor triangle() {
+  return cast_data(
+      test::by_pairs(kSizes, DType::f32, [](auto i, auto j) { return j <= i ? 1.0 : 0.0; }),
+      DType::boolean);
+}
+
+TEST(Normaliser, SinksTakeWeight) {
+  check(
+      "sink",
+      [](test::Tensors in) {
+        return attention(in[0], in[1], in[2],
+                         {.see = causal(), .normalise = softmax_with_sink(in[3])});
+      },
+      [](test::Tensors in) {
+        const Tensor scores = where(triangle(), plain_scores(in), -kInfinity);
+        const Tensor sink = expand(reshape(in[3], {2, 1, 1}), {2, 2, 6, 1});
+        return matmul(slice(softmax(concat({scores, sink}, -1)), -1, 0, 5), in[2]);
+      },
+      true);
+}
+
+TEST(Normaliser, ASinkAloneIsTheLogSumExpOfARowThatSeesNothing) {
+  const Tensor x = ones({1, 2, 3, 4});
+  const Tensor sinks = from_values<float>({0.5, -2}, {2});
+  const auto [y, lse] =
+      attention_with_log_sum_exp(x, x, x,
+                                 {.see = mask_fn([](int, int, int, int) { return false; }),
+                                  .normalise = softmax_with_sink(sinks)});
+  EXPECT_TRUE(test::same_bits(y, zeros({1, 2, 3, 4})));
+  EXPECT_LE(test::max_relative_error(lse, view::expand(view::reshape(sinks, {1, 2, 1}), {1, 2, 3})),
+            1e-6);
+}
+
+TEST(Normaliser, SigmoidWeighsEachKeyByItself) {
+  check(
+      "sigmoid",
+      [](test::Tensors in) {
+        return attention(in[0], in[1], in[2], {.see = causal(), .normalise = sigmoid_weights()});
+      },
+      [](test::Tensors in) {
+        return matmul(where(triangle(), sigmoid(plain_scores(in)), 0.0), in[2]);
+      },
+      false);
+}
+
+TEST(Normaliser, NoneTakesTheScores) {
+  check(
+      "none",
+      [](test::Tensors in) {
+        return attention(in[0], in[1], in[2],
+                         {.modify = {soft_cap(2.0)},
+                          .see = mask_fn([](int, int, int i, int j) { return j <= i; }),
+                          .normalise = no_normaliser()});
+      },
+      [](test::Tensors in) {
+        const Tensor scores = tanh(plain_scores(in) / 2.0) * 2.0;
+        return matmul(where(triangle(), scores, 0.0), in[2]);
+      },
+      false);
+}
+
+TEST(Normaliser, WrongUseSaysWhatIsWrong) {
+  const Tensor x = ones({1, 2, 3, 4});
+  EXPECT_EQ(error_message([] {
+              softmax_with_sink(ones({2, 1}));
+            }),
+            "[softmax_with_sink] sinks [2, 1]: they must be [H], one for each head");
+  EXPECT_EQ(error_message([&] { attention(x, x, x, {.normalise = softmax_with_sink(ones({3}))}); }),
+            "[attention] sinks of softmax_with_sink [3]: there must be one for each of 2 heads");
+  EXPECT_EQ(error_message([&] {
+              attention(x, x, x, {.normalise = softmax_with_sink(ones({2}, DType::f64))});
+            }),
+            "[attention] sinks of softmax_with_sink is f64, this call computes in f32: use cast(x, "
+            "DType::f32)");
+  EXPECT_EQ(
+      error_message([&] { attention_with_log_sum_exp(x, x, x, {.normalise = sigmoid_weights()}); }),
+      "[attention] the log-sum-exp of sigmoid_weights: only softmax has one");
+}
+
+}  // namespace
+}  // namespace heed
