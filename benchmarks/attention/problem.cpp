@@ -15,7 +15,7 @@
 namespace heed::bench {
 namespace {
 
-Tensor normal(std::int64_t heads, const AttentionSizes& s, float scale = 1.0f) {
+Tensor operand(std::int64_t heads, const AttentionSizes& s, float scale = 1.0f) {
   const NoGrad off;
   Tensor x = randn({1, heads, s.n, s.d});
   if (scale != 1.0f) scale_in_place(x, scale);
@@ -32,39 +32,46 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-AttentionProblem::AttentionProblem(const AttentionSizes& s, AttentionSpec with, double visible)
-    : sizes(s), spec(std::move(with)), pairs(visible) {
+Tensor learned(const Shape& shape, DType dtype) {
+  Generator generator(5);
+  const NoGrad off;
+  return cast_data(normal(shape, 0.0, 1.0, generator), dtype).requires_grad();
+}
+
+AttentionProblem::AttentionProblem(const AttentionSizes& s, MakeSpec make, double pairs)
+    : sizes_(s), make_(std::move(make)), pairs_(pairs), spec_(make_(s, DType::f32)) {
   const std::int64_t kv_heads = s.kv_heads == 0 ? s.heads : s.kv_heads;
-  q = normal(s.heads, s, s.q_scale).requires_grad();
-  k = normal(kv_heads, s).requires_grad();
-  v = normal(kv_heads, s).requires_grad();
-  dy = normal(s.heads, s);
+  q_ = operand(s.heads, s, s.q_scale).requires_grad();
+  k_ = operand(kv_heads, s).requires_grad();
+  v_ = operand(kv_heads, s).requires_grad();
+  dy_ = operand(s.heads, s);
 }
 
 double AttentionProblem::forward_flops() const {
-  return 4.0 * pairs * static_cast<double>(sizes.heads * sizes.d);
+  return 4.0 * pairs_ * static_cast<double>(sizes_.heads * sizes_.d);
 }
 
 double AttentionProblem::time_forward() const {
   const NoGrad off;
-  return seconds([&] { attention(q, k, v, spec); });
+  return seconds([&] { attention(q_, k_, v_, spec_); });
 }
 
 double AttentionProblem::time_backward() {
-  for (Tensor* x : {&q, &k, &v}) x->set_grad({});
-  const Tensor y = attention(q, k, v, spec);
-  return seconds([&] { backward(y, dy); });
+  for (Tensor* x : {&q_, &k_, &v_}) x->set_grad({});
+  const Tensor y = attention(q_, k_, v_, spec_);
+  return seconds([&] { backward(y, dy_); });
 }
 
 AttentionProblem::Errors AttentionProblem::errors() const {
+  AttentionSizes one = sizes_;
+  one.heads = 1;
+  one.kv_heads = 0;
   const auto run = [&](DType dtype) {
-    const auto head = [&](const Tensor& x) {
-      return cast_data(slice(x.detach(), 1, 0, 1), dtype).requires_grad();
-    };
-    Tensor a = head(q), b = head(k), c = head(v);
-    const Tensor y = attention(a, b, c, spec);
-    backward(y, cast_data(slice(dy, 1, 0, 1), dtype));
-    return std::array{y.detach(), a.grad(), b.grad(), c.grad()};
+    const auto head = [&](const Tensor& x) { return cast_data(slice(x.detach(), 1, 0, 1), dtype); };
+    Tensor q = head(q_).requires_grad(), k = head(k_).requires_grad(), v = head(v_).requires_grad();
+    const Tensor y = attention(q, k, v, make_(one, dtype));
+    backward(y, head(dy_));
+    return std::array{y.detach(), q.grad(), k.grad(), v.grad()};
   };
   const auto fast = run(DType::f32), plain = run(DType::f64);
   Errors worst{largest_difference(fast[0], plain[0]), 0.0};

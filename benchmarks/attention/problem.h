@@ -23,15 +23,18 @@ inline std::int64_t heads_for(std::int64_t n) {
   return n <= 128 ? 16 : n <= 512 ? 8 : n <= 2048 ? 4 : 1;
 }
 
-struct AttentionProblem {
-  AttentionSizes sizes;
-  AttentionSpec spec;
-  double pairs = 0.0;  ///< Visible, of one head.
-  Tensor q, k, v, dy;
+/// Makes the spec for so many heads, its learned tensors in a dtype and the same in each.
+using MakeSpec = std::function<AttentionSpec(const AttentionSizes& sizes, DType dtype)>;
 
-  /// Operands are standard normal and want gradients.
-  AttentionProblem(const AttentionSizes& sizes, AttentionSpec spec, double pairs);
+/// Standard normal numbers, learned; the same for every dtype.
+Tensor learned(const Shape& shape, DType dtype);
 
+class AttentionProblem {
+ public:
+  /// `pairs` of query and key are visible in one head.
+  AttentionProblem(const AttentionSizes& sizes, MakeSpec make, double pairs);
+
+  const AttentionSizes& sizes() const { return sizes_; }
   double forward_flops() const;
   double backward_flops() const { return 2.5 * forward_flops(); }
 
@@ -39,12 +42,19 @@ struct AttentionProblem {
   double time_forward() const;
   double time_backward();
 
-  /// The largest error of the output, and of the gradients of q, k and v, against double; of the
-  /// first head.
+  /// The largest error of the output, and of the gradients of q, k and v, against double; of one
+  /// head.
   struct Errors {
     double forward, backward;
   };
   Errors errors() const;
+
+ private:
+  AttentionSizes sizes_;
+  MakeSpec make_;
+  double pairs_;
+  AttentionSpec spec_;
+  Tensor q_, k_, v_, dy_;
 };
 
 double all_pairs(std::int64_t n);

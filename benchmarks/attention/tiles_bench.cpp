@@ -59,7 +59,7 @@ Figures report_peak(Report& report, const std::string& group, const std::string&
                     AttentionProblem problem, Goals goals, int threads = 1) {
   const Figures f = measure(problem, threads);
   const auto errors =
-      problem.sizes.n <= kErrorsUpTo ? problem.errors() : AttentionProblem::Errors{-1.0, -1.0};
+      problem.sizes().n <= kErrorsUpTo ? problem.errors() : AttentionProblem::Errors{-1.0, -1.0};
   const auto add = [&](const char* direction, double rate, double goal, double error) {
     report.add({group, name + direction, threads, rate / f.peak, goal,
                 fmt::format("{:.1f} GF/s", rate), fmt::format("{:.1f} GF/s oneDNN", f.peak),
@@ -70,6 +70,12 @@ Figures report_peak(Report& report, const std::string& group, const std::string&
   return f;
 }
 
+AttentionSpec plain(const AttentionSizes&, DType) { return {}; }
+
+MakeSpec masked(Mask mask) {
+  return [mask](const AttentionSizes&, DType) { return AttentionSpec{.see = mask}; };
+}
+
 std::string size_name(const AttentionSizes& s) { return fmt::format("n {} d {}", s.n, s.d); }
 
 AttentionSizes sizes_of(std::int64_t n, std::int64_t d) { return {n, d, heads_for(n)}; }
@@ -78,12 +84,12 @@ void open(Report& report) {
   for (const std::int64_t d : {32, 64, 128}) {
     for (const std::int64_t n : {512, 2048, 8192}) {
       const AttentionSizes s = sizes_of(n, d);
-      report_peak(report, "no mask", size_name(s), {s, {}, all_pairs(n)},
+      report_peak(report, "no mask", size_name(s), {s, plain, all_pairs(n)},
                   {d == 32 ? 0.88 : 0.92, 0.92});
     }
     const AttentionSizes s = sizes_of(2048, d);
     report_peak(report, "padding to 2048 of 1500", size_name(s),
-                {s, {.see = key_lengths({1500})}, 2048.0 * 1500.0}, {d == 32 ? 0.88 : 0.92, 0.92});
+                {s, masked(key_lengths({1500})), 2048.0 * 1500.0}, {d == 32 ? 0.88 : 0.92, 0.92});
   }
 }
 
@@ -92,7 +98,7 @@ void causal_and_window(Report& report) {
     for (const std::int64_t n : {128, 512, 2048, 8192}) {
       const AttentionSizes s = sizes_of(n, d);
       const double goal = n == 128 ? 0.70 : n == 512 ? 0.85 : 0.90;
-      report_peak(report, "causal", size_name(s), {s, {.see = causal()}, causal_pairs(n)},
+      report_peak(report, "causal", size_name(s), {s, masked(causal()), causal_pairs(n)},
                   {goal, goal});
     }
   }
@@ -100,28 +106,40 @@ void causal_and_window(Report& report) {
     for (const std::int64_t n : {2048, 8192}) {
       const AttentionSizes s = sizes_of(n, d);
       report_peak(report, "window 256", size_name(s),
-                  {s, {.see = window(255, 0)}, window_pairs(n, 255)}, {0.76, 0.80});
+                  {s, masked(window(255, 0)), window_pairs(n, 255)}, {0.76, 0.80});
     }
   }
+}
+
+AttentionSpec biased(const AttentionSizes& s, DType dtype) {
+  return {.modify = {dense_bias(learned({1, s.heads, s.n, s.n}, dtype))}};
+}
+
+AttentionSpec shaw(const AttentionSizes& s, DType dtype) {
+  return {.modify = {shaw_keys(learned({33, s.d}, dtype))},
+          .reweight = {shaw_values(learned({33, s.d}, dtype))}};
+}
+
+AttentionSpec dropped(const AttentionSizes&, DType) {
+  return {.reweight = {weight_dropout(0.1, 7)}};
 }
 
 void stages(Report& report) {
   for (const std::int64_t d : {64, 128}) {
     for (const std::int64_t n : {512, 2048}) {
       const AttentionSizes s = sizes_of(n, d);
-      const Tensor bias = randn({1, s.heads, n, n}).requires_grad();
       report_peak(report, "learned dense bias and its gradient", size_name(s),
-                  {s, {.modify = {dense_bias(bias)}}, all_pairs(n)}, {0.82, 0.85});
+                  {s, biased, all_pairs(n)}, {0.82, 0.85});
     }
   }
   for (const std::int64_t n : {512, 2048}) {
     const AttentionSizes s = sizes_of(n, 64);
-    const Tensor keys = randn({33, 64}).requires_grad(), values = randn({33, 64}).requires_grad();
-    report_peak(report, "Shaw keys and values, clip 16", size_name(s),
-                {s, {.modify = {shaw_keys(keys)}, .reweight = {shaw_values(values)}}, all_pairs(n)},
+    report_peak(report, "Shaw keys and values, clip 16", size_name(s), {s, shaw, all_pairs(n)},
                 {0.70, 0.70});
-    report_peak(report, "dropout 0.1", size_name(s),
-                {s, {.reweight = {weight_dropout(0.1, 7)}}, all_pairs(n)}, {0.85, 0.85});
+  }
+  for (const std::int64_t n : {512, 2048}) {
+    const AttentionSizes s = sizes_of(n, 64);
+    report_peak(report, "dropout 0.1", size_name(s), {s, dropped, all_pairs(n)}, {0.85, 0.85});
   }
 }
 
@@ -140,6 +158,12 @@ double document_pairs(std::int64_t n) {
   return pairs;
 }
 
+AttentionSpec with_lambda(const AttentionSizes&, DType) {
+  return {.modify = {score_mod([](auto score, int, int, int i, int j) {
+            return score - 0.1f * static_cast<float>(i > j ? i - j : j - i);
+          })}};
+}
+
 // Against the same sizes without the stage: what a stage costs.
 void against_plain(Report& report) {
   const std::int64_t n = 2048;
@@ -147,31 +171,32 @@ void against_plain(Report& report) {
   AttentionSizes by10 = s, by100 = s;
   by10.q_scale = 10.0f;
   by100.q_scale = 100.0f;
-  const Tensor slopes = alibi_slopes(s.heads).requires_grad();
-  const Tensor table = randn({32, s.heads}).requires_grad();
   struct Case {
     const char* name;
     AttentionProblem problem;
     double goal;
   };
-  std::vector<Case> cases;
-  cases.push_back({"ALiBi, learned", {s, {.modify = {alibi(slopes)}}, all_pairs(n)}, 0.88});
-  cases.push_back({"T5 buckets, learned", {s, {.modify = {t5_bias(table)}}, all_pairs(n)}, 0.88});
-  cases.push_back({"soft-cap 20", {s, {.modify = {soft_cap(20.0)}}, all_pairs(n)}, 0.88});
-  cases.push_back(
-      {"documents of 300", {s, {.see = segments(documents(n))}, document_pairs(n)}, 0.88});
-  cases.push_back({"a lambda: score - 0.1 |i - j|",
-                   {s,
-                    {.modify = {score_mod([](auto score, int, int, int i, int j) {
-                       return score - 0.1f * static_cast<float>(i > j ? i - j : j - i);
-                     })}},
-                    all_pairs(n)},
-                   0.88});
-  cases.push_back({"queries x10", {by10, {}, all_pairs(n)}, 0.97});
-  cases.push_back({"queries x100", {by100, {}, all_pairs(n)}, 0.90});
+  const auto slopes = [](const AttentionSizes& sizes, DType dtype) {
+    return AttentionSpec{.modify = {alibi(learned({sizes.heads}, dtype))}};
+  };
+  const auto buckets = [](const AttentionSizes& sizes, DType dtype) {
+    return AttentionSpec{.modify = {t5_bias(learned({32, sizes.heads}, dtype))}};
+  };
+  const auto capped = [](const AttentionSizes&, DType) {
+    return AttentionSpec{.modify = {soft_cap(20.0)}};
+  };
+  Case cases[] = {
+      {"ALiBi, learned", {s, slopes, all_pairs(n)}, 0.88},
+      {"T5 buckets, learned", {s, buckets, all_pairs(n)}, 0.88},
+      {"soft-cap 20", {s, capped, all_pairs(n)}, 0.88},
+      {"documents of 300", {s, masked(segments(documents(n))), document_pairs(n)}, 0.88},
+      {"lambda: score - 0.1 |i - j|", {s, with_lambda, all_pairs(n)}, 0.88},
+      {"queries x10", {by10, plain, all_pairs(n)}, 0.97},
+      {"queries x100", {by100, plain, all_pairs(n)}, 0.90},
+  };
   for (Case& c : cases) {
-    AttentionProblem plain(s, {}, all_pairs(n));
-    const Figures base = measure(plain, 1), f = measure(c.problem, 1);
+    AttentionProblem without(s, plain, all_pairs(n));
+    const Figures base = measure(without, 1), f = measure(c.problem, 1);
     const auto errors = c.problem.errors();
     const auto add = [&](const char* direction, double rate, double yardstick, double error) {
       report.add({"against no stage, n 2048 d 64", std::string(c.name) + direction, 1,
@@ -186,12 +211,12 @@ void against_plain(Report& report) {
 void two_threads(Report& report) {
   for (const std::int64_t d : {32, 64, 128}) {
     const AttentionSizes s = sizes_of(2048, d);
-    report_peak(report, "two threads", size_name(s), {s, {}, all_pairs(2048)}, {0.90, 0.90}, 2);
+    report_peak(report, "two threads", size_name(s), {s, plain, all_pairs(2048)}, {0.90, 0.90}, 2);
     report_peak(report, "two threads", size_name(s) + " causal",
-                {s, {.see = causal()}, causal_pairs(2048)}, {0.90, 0.90}, 2);
+                {s, masked(causal()), causal_pairs(2048)}, {0.90, 0.90}, 2);
   }
   const AttentionSizes s = sizes_of(8192, 64);
-  report_peak(report, "two threads", size_name(s) + " one head", {s, {}, all_pairs(8192)},
+  report_peak(report, "two threads", size_name(s) + " one head", {s, plain, all_pairs(8192)},
               {0.90, 0.90}, 2);
 }
 

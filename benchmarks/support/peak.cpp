@@ -27,10 +27,10 @@ struct Operands {
 
 double sgemm_gflops(int threads) {
   static std::vector<Operands> operands(64);
-  omp_set_num_threads(1);
   const Threads use(threads);
   const double time = seconds([&] {
     parallel_for(threads, std::int64_t{1} << 40, [&](std::int64_t t) {
+      omp_set_num_threads(1);  // of this thread
       for (int i = 0; i < kCalls; ++i) operands[static_cast<std::size_t>(t)].run();
     });
   });
