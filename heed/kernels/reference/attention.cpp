@@ -234,8 +234,10 @@ void attention_backward(const AttentionProgram<double>& program,
     clear(call.dv, b, h / shape.group(), shape.keys(b), shape.Dv);
   });
   const std::int64_t cells = shape.B * shape.H;
-  const StageList<double> modify_list(program.modify, shape.Tq, true);
-  const StageList<double> reweight_list(program.reweight, shape.Tq, true);
+  std::int64_t longest = 0;
+  for (std::int64_t b = 0; b < shape.B; ++b) longest = std::max(longest, shape.queries(b));
+  const StageList<double> modify_list(program.modify, longest, true);
+  const StageList<double> reweight_list(program.reweight, longest, true);
   Numbers modify_sums = zeros(modify_list.sums() * cells);
   Numbers reweight_sums = zeros(reweight_list.sums() * cells);
   for_each_head(shape, [&](std::int64_t b, std::int64_t h) {

@@ -34,13 +34,13 @@ DenseBias<T> make(test::Learned<T>& learned, Shared shared) {
 constexpr Shared kShared[] = {
     {}, {.batch = true}, {.batch = true, .head = true, .row = true}, {.row = true}};
 
-TEST(DenseBias, FloatEqualsDouble) {
+TEST(DenseBiasStage, FloatEqualsDouble) {
   for (const Shared& shared : kShared) {
     test::compare_with_double(parameters(), [&](auto& learned) { return make(learned, shared); });
   }
 }
 
-TEST(DenseBias, GradientsEqualDifferences) {
+TEST(DenseBiasStage, GradientsEqualDifferences) {
   // A small table of its own: every number of it is moved.
   constexpr std::int64_t kWidth = 8;
   for (const bool one_row : {false, true}) {
@@ -57,7 +57,7 @@ TEST(DenseBias, GradientsEqualDifferences) {
   }
 }
 
-TEST(DenseBias, AddsTheNumberOfTheQueryAndTheKey) {
+TEST(DenseBiasStage, AddsTheNumberOfTheQueryAndTheKey) {
   const double values[] = {1, 2, 3, 4, 5, 6};  // [query][key]
   DenseBiasTable<double> table;
   table.values.data = values;
@@ -69,7 +69,7 @@ TEST(DenseBias, AddsTheNumberOfTheQueryAndTheKey) {
             (std::vector<double>{1, 4, 2, 5, 3, 6}));
 }
 
-TEST(DenseBias, TakesTurnsWhereHeadsOrBatchesWriteToOnePlace) {
+TEST(DenseBiasStage, TakesTurnsWhereHeadsOrBatchesWriteToOnePlace) {
   test::Learned<float> learned(std::vector<double>(1));
   EXPECT_FALSE(make(learned, {}).in_turn());
   EXPECT_TRUE(make(learned, {.batch = true}).in_turn());

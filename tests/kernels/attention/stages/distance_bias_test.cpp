@@ -26,18 +26,18 @@ DistanceBias<T> make(test::Learned<T>& learned, bool per_head) {
   return DistanceBias<T>(table);
 }
 
-TEST(DistanceBias, FloatEqualsDouble) {
+TEST(DistanceBiasStage, FloatEqualsDouble) {
   test::compare_with_double(parameters(), [](auto& learned) { return make(learned, true); });
   test::compare_with_double(parameters(), [](auto& learned) { return make(learned, false); });
 }
 
-TEST(DistanceBias, GradientsEqualDifferences) {
+TEST(DistanceBiasStage, GradientsEqualDifferences) {
   const test::StagePlace place{.row = 3, .rows = 17, .col = 10, .cols = 33, .tile_rows = 16};
   test::compare_with_differences(
       parameters(), [](auto& learned) { return make(learned, true); }, place);
 }
 
-TEST(DistanceBias, AddsTheNumberOfTheDistance) {
+TEST(DistanceBiasStage, AddsTheNumberOfTheDistance) {
   const double values[] = {-10, 0, 10, 20};  // of distances -1, 0, 1, 2
   DistanceTable<double> table;
   table.values = values;
@@ -52,7 +52,7 @@ TEST(DistanceBias, AddsTheNumberOfTheDistance) {
 
 // Nothing may be read or written outside the table, though vectors are wider than what is left of
 // it; the sanitizers see the reading, this sees the writing.
-TEST(DistanceBias, TouchesNothingBehindTheTable) {
+TEST(DistanceBiasStage, TouchesNothingBehindTheTable) {
   test::for_each_isa([&](Isa isa) {
     std::vector<float> values(21), gradient = test::guarded(21);
     std::fill(gradient.begin(), gradient.end() - 1, 0.0f);
@@ -75,7 +75,7 @@ TEST(DistanceBias, TouchesNothingBehindTheTable) {
   });
 }
 
-TEST(DistanceBias, WithoutGradientWantsNothing) {
+TEST(DistanceBiasStage, WithoutGradientWantsNothing) {
   DistanceTable<float> table;
   table.length = 5;
   EXPECT_EQ(DistanceBias<float>(table).needs(48, true).sums, 0);

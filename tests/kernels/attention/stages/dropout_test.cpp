@@ -11,12 +11,12 @@ namespace {
 
 const RandomStream kRandom{0x0123456789abcdef, 0xfedcba9876543210};
 
-TEST(WeightDropout, FloatEqualsDouble) {
+TEST(WeightDropoutStage, FloatEqualsDouble) {
   test::compare_with_double(
       {}, []<typename T>(test::Learned<T>&) { return WeightDropout<T>(WeightMask(kRandom, 0.4)); });
 }
 
-TEST(WeightDropout, GradientsEqualDifferences) {
+TEST(WeightDropoutStage, GradientsEqualDifferences) {
   test::compare_with_differences(
       {}, []<typename T>(test::Learned<T>&) { return WeightDropout<T>(WeightMask(kRandom, 0.4)); },
       {.row = 5, .rows = 7, .col = 3, .cols = 9});
@@ -29,7 +29,7 @@ std::vector<float> multipliers(const test::StagePlace& place, double p) {
   return test::StageTrial<float>(stage, place).forward({ones, {}, {}, {}}).tile;
 }
 
-TEST(WeightDropout, DoesNotDependOnTiling) {
+TEST(WeightDropoutStage, DoesNotDependOnTiling) {
   test::StagePlace place{.row = 40, .rows = 64, .col = 5, .cols = 40, .features = 0};
   test::for_each_isa([&](Isa isa) {
     place.tile_rows = place.rows;
@@ -51,7 +51,7 @@ TEST(WeightDropout, DoesNotDependOnTiling) {
   });
 }
 
-TEST(WeightDropout, Statistics) {
+TEST(WeightDropoutStage, Statistics) {
   constexpr std::int64_t kRows = 256, kCols = 256;
   for (const double p : {0.1, 0.5, 0.9}) {
     const std::vector<float> x = multipliers({.rows = kRows, .cols = kCols, .features = 0}, p);
@@ -72,7 +72,7 @@ TEST(WeightDropout, Statistics) {
   }
 }
 
-TEST(WeightDropout, HeadsBatchesStreamsAndSeedsDiffer) {
+TEST(WeightDropoutStage, HeadsBatchesStreamsAndSeedsDiffer) {
   std::set<std::vector<bool>> masks;
   int count = 0;
   for (const std::uint64_t seed : {1, 2}) {
@@ -94,7 +94,7 @@ TEST(WeightDropout, HeadsBatchesStreamsAndSeedsDiffer) {
   EXPECT_EQ(masks.size(), static_cast<std::size_t>(count));
 }
 
-TEST(WeightDropout, ScaleFitsTheRoundedRate) {
+TEST(WeightDropoutStage, ScaleFitsTheRoundedRate) {
   EXPECT_EQ(WeightMask(kRandom, 0.0).scale, 1.0);
   EXPECT_EQ(WeightMask(kRandom, 0.5).scale, 2.0);
   EXPECT_DOUBLE_EQ(WeightMask(kRandom, 0.1).scale, 65536.0 / (65536 - 6554));
@@ -102,7 +102,7 @@ TEST(WeightDropout, ScaleFitsTheRoundedRate) {
   EXPECT_THROW(WeightMask(kRandom, 1.0), InternalError);
 }
 
-TEST(WeightDropout, AtRateZeroKeepsAll) {
+TEST(WeightDropoutStage, AtRateZeroKeepsAll) {
   const std::vector<float> x = multipliers({.rows = 64, .cols = 64, .features = 0}, 0.0);
   EXPECT_EQ(x, std::vector<float>(x.size(), 1.0f));
 }

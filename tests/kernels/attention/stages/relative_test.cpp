@@ -25,7 +25,7 @@ struct Ramp {
   }
 };
 
-TEST(Relative, EachKeyGetsTheNumberOfItsClippedDistance) {
+TEST(RelativeNumbers, EachKeyGetsTheNumberOfItsClippedDistance) {
   test::for_each_isa([&](Isa isa) {
     for (const std::int64_t clip : {0, 1, 4, 16, 40}) {
       const Ramp ramp(clip);
@@ -51,7 +51,7 @@ TEST(Relative, EachKeyGetsTheNumberOfItsClippedDistance) {
   });
 }
 
-TEST(Relative, SumsCountEachKeyOnce) {
+TEST(RelativeNumbers, SumsCountEachKeyOnce) {
   test::for_each_isa([&](Isa isa) {
     for (const std::int64_t clip : {0, 1, 4, 16, 40}) {
       const Ramp ramp(clip);
@@ -78,7 +78,7 @@ TEST(Relative, SumsCountEachKeyOnce) {
   });
 }
 
-TEST(Relative, ScaleReachesEveryNumber) {
+TEST(RelativeNumbers, ScaleReachesEveryNumber) {
   test::for_each_isa([&](Isa isa) {
     const Ramp ramp(4);
     const Scratch<float> x(relative_size(4, kStride)), to(kStride), tile(64 * kStride);

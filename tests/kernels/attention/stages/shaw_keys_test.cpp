@@ -31,7 +31,7 @@ ShawKeys<T> make(test::Learned<T>& learned, const Options& options) {
   return ShawKeys<T>(table);
 }
 
-TEST(ShawKeys, FloatEqualsDouble) {
+TEST(ShawKeysStage, FloatEqualsDouble) {
   for (const Options& options : {Options{}, Options{.clip = 0}, Options{.clip = 16},
                                  Options{.clip = 40, .per_head = false, .first_query = 7}}) {
     test::compare_with_double(
@@ -39,7 +39,7 @@ TEST(ShawKeys, FloatEqualsDouble) {
   }
 }
 
-TEST(ShawKeys, GradientsEqualDifferences) {
+TEST(ShawKeysStage, GradientsEqualDifferences) {
   for (const Options& options : {Options{}, Options{.clip = 2, .per_head = false}}) {
     test::compare_with_differences(
         parameters(options), [&](auto& learned) { return make(learned, options); },
@@ -47,7 +47,7 @@ TEST(ShawKeys, GradientsEqualDifferences) {
   }
 }
 
-TEST(ShawKeys, AddsTheProductWithTheRowOfTheDistance) {
+TEST(ShawKeysStage, AddsTheProductWithTheRowOfTheDistance) {
   const double values[] = {1, 0, 0, 1, 10, 100};  // rows of distance -1, 0, 1
   RelativeTable<double> table;
   table.values = values;
@@ -60,7 +60,7 @@ TEST(ShawKeys, AddsTheProductWithTheRowOfTheDistance) {
             (std::vector<double>{3, 5, 320, 7, 320, 750}));
 }
 
-TEST(ShawKeys, AQueryThatSeesNothingMayBeNaN) {
+TEST(ShawKeysStage, AQueryThatSeesNothingMayBeNaN) {
   test::for_each_isa([&](Isa isa) {
     const Options options;
     test::Learned<float> learned(parameters(options));

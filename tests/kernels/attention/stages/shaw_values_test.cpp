@@ -32,7 +32,7 @@ ShawValues<T> make(test::Learned<T>& learned, const Options& options) {
   return ShawValues<T>(table);
 }
 
-TEST(ShawValues, FloatEqualsDouble) {
+TEST(ShawValuesStage, FloatEqualsDouble) {
   for (const Options& options : {Options{}, Options{.clip = 0}, Options{.clip = 16},
                                  Options{.clip = 40, .per_head = false, .first_query = 7}}) {
     test::compare_with_double(
@@ -40,7 +40,7 @@ TEST(ShawValues, FloatEqualsDouble) {
   }
 }
 
-TEST(ShawValues, GradientsEqualDifferences) {
+TEST(ShawValuesStage, GradientsEqualDifferences) {
   for (const Options& options : {Options{}, Options{.clip = 2, .per_head = false}}) {
     test::compare_with_differences(parameters(options),
                                    [&](auto& learned) { return make(learned, options); },
@@ -48,7 +48,7 @@ TEST(ShawValues, GradientsEqualDifferences) {
   }
 }
 
-TEST(ShawValues, ReadsTheRowOfTheDistance) {
+TEST(ShawValuesStage, ReadsTheRowOfTheDistance) {
   const double values[] = {1, 10, 100};  // of distance -1, 0, 1
   RelativeTable<double> table;
   table.values = values;

@@ -12,11 +12,11 @@ SoftCap<T> make(const test::Learned<T>& /*none*/) {
   return SoftCap<T>(T{1.5});
 }
 
-TEST(SoftCap, FloatEqualsDouble) {
+TEST(SoftCapStage, FloatEqualsDouble) {
   test::compare_with_double({}, [](auto& learned) { return make(learned); });
 }
 
-TEST(SoftCap, GradientsEqualDifferences) {
+TEST(SoftCapStage, GradientsEqualDifferences) {
   test::compare_with_differences({}, [](auto& learned) { return make(learned); },
                                  {.rows = 7, .cols = 5});
 }
@@ -27,7 +27,7 @@ std::vector<float> capped(const std::vector<float>& x, float cap) {
   return test::StageTrial<float>(stage, place).forward({x, {}, {}, {}}).tile;
 }
 
-TEST(SoftCap, RelativeErrorOverTheWholeRange) {
+TEST(SoftCapStage, RelativeErrorOverTheWholeRange) {
   std::vector<float> x;
   for (float v = 1e-6f; v < 2000.0f; v *= 1.0007f) {
     x.push_back(v);
@@ -44,7 +44,7 @@ TEST(SoftCap, RelativeErrorOverTheWholeRange) {
   });
 }
 
-TEST(SoftCap, LimitsAndNaN) {
+TEST(SoftCapStage, LimitsAndNaN) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   test::for_each_isa([&](Isa isa) {
     const std::vector<float> y = capped({kInfinity, -kInfinity, 0.0f, NAN}, 30.0f);
@@ -55,7 +55,7 @@ TEST(SoftCap, LimitsAndNaN) {
   });
 }
 
-TEST(SoftCap, NoGradientStaysNoneWhereTheScoreIsNaN) {
+TEST(SoftCapStage, NoGradientStaysNoneWhereTheScoreIsNaN) {
   test::for_each_isa([&](Isa isa) {
     SoftCap<float> stage(30.0f);
     test::StageTrial<float> trial(stage, {.rows = 2, .features = 0, .value_features = 0});

@@ -16,17 +16,17 @@ Temperature<T> make(test::Learned<T>& learned, bool per_head) {
   return Temperature<T>(factors);
 }
 
-TEST(Temperature, FloatEqualsDouble) {
+TEST(TemperatureStage, FloatEqualsDouble) {
   test::compare_with_double({0.5, 1.25}, [](auto& learned) { return make(learned, true); });
   test::compare_with_double({0.5, 1.25}, [](auto& learned) { return make(learned, false); });
 }
 
-TEST(Temperature, GradientsEqualDifferences) {
+TEST(TemperatureStage, GradientsEqualDifferences) {
   test::compare_with_differences({0.5, 1.25}, [](auto& learned) { return make(learned, true); },
                                  {.rows = 17, .cols = 33});
 }
 
-TEST(Temperature, WhatIsHiddenDoesNotReachTheFactor) {
+TEST(TemperatureStage, WhatIsHiddenDoesNotReachTheFactor) {
   test::for_each_isa([&](Isa isa) {
     test::Learned<float> learned({2.0, 2.0});
     auto stage = make(learned, true);
@@ -36,7 +36,7 @@ TEST(Temperature, WhatIsHiddenDoesNotReachTheFactor) {
   });
 }
 
-TEST(Temperature, WithoutGradientKeepsNothing) {
+TEST(TemperatureStage, WithoutGradientKeepsNothing) {
   const float factor = 2.0f;
   const StageNeeds needs = Temperature<float>({&factor, 0, nullptr}).needs(48, true);
   EXPECT_FALSE(needs.saved);
