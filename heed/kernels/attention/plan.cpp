@@ -76,18 +76,47 @@ Cover KeyPlan::cover(std::int64_t vector, std::int64_t from, std::int64_t to) co
 
 void KeyPlan::cut_exact(std::int64_t from, std::int64_t to, Strips& strips) const {
   while (from < to) {
+    std::int64_t end = std::min(to, (from / kStripKeys + 1) * kStripKeys);
     if (from >= open_begin_ && from < open_end_) {
-      const std::int64_t end = std::min(to, open_end_);
+      end = std::min(to, open_end_);
       strips.add({from, end - from, 0, vectors_, Strip::Kind::open});
-      from = end;
-      continue;
+    } else if (const std::int64_t change = next_change(from); change >= end + kStripKeys) {
+      end = std::min(to, change / kStripKeys * kStripKeys);
+      cut_long(from, end, strips);
+    } else {
+      std::int64_t v0 = 0, v1 = vectors_;
+      while (v0 < v1 && cover(v0, from, end) == Cover::none) ++v0;
+      while (v0 < v1 && cover(v1 - 1, from, end) == Cover::none) --v1;
+      if (v0 < v1) strips.add({from, end - from, v0, v1 - v0, Strip::Kind::edge});
     }
-    const std::int64_t end = std::min(to, (from / kStripKeys + 1) * kStripKeys);
-    std::int64_t v0 = 0, v1 = vectors_;
-    while (v0 < v1 && cover(v0, from, end) == Cover::none) ++v0;
-    while (v0 < v1 && cover(v1 - 1, from, end) == Cover::none) --v1;
-    if (v0 < v1) strips.add({from, end - from, v0, v1 - v0, Strip::Kind::edge});
     from = end;
+  }
+}
+
+// Where some row's interval next begins or ends.
+std::int64_t KeyPlan::next_change(std::int64_t from) const {
+  std::int32_t next = std::numeric_limits<std::int32_t>::max();
+  const auto at = static_cast<std::int32_t>(from);
+  for (std::int64_t r = 0; r < vectors_ * lanes_; ++r) {
+    const auto i = static_cast<std::size_t>(r);
+    if (first_[i] > at) next = std::min(next, first_[i]);
+    if (last_[i] > at) next = std::min(next, last_[i]);
+  }
+  return next;
+}
+
+// Keys along which nothing changes: where sequences meet within the block. Vectors that see all of
+// them, and those that see a part, go separate ways.
+void KeyPlan::cut_long(std::int64_t from, std::int64_t to, Strips& strips) const {
+  for (std::int64_t v = 0; v < vectors_;) {
+    const Cover kind = cover(v, from, to);
+    std::int64_t next = v + 1;
+    while (next < vectors_ && cover(next, from, to) == kind) ++next;
+    if (kind != Cover::none) {
+      strips.add({from, to - from, v, next - v,
+                  kind == Cover::all ? Strip::Kind::open : Strip::Kind::edge});
+    }
+    v = next;
   }
 }
 

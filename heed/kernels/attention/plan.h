@@ -81,6 +81,8 @@ class KeyPlan {
  private:
   void read_intervals();
   void cut_exact(std::int64_t from, std::int64_t to, Strips& strips) const;
+  void cut_long(std::int64_t from, std::int64_t to, Strips& strips) const;
+  std::int64_t next_change(std::int64_t from) const;
   void cut_mixed(std::int64_t from, std::int64_t to, Strips& strips) const;
   Cover cover(std::int64_t vector, std::int64_t from, std::int64_t to) const;
 

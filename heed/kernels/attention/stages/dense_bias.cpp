@@ -2,8 +2,6 @@
 #define HWY_TARGET_INCLUDE "heed/kernels/attention/stages/dense_bias.cpp"
 #include "heed/kernels/foreach_target.h"  // must come before simd.h
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 
 #include "heed/kernels/attention/stages/add_up.h"
@@ -15,9 +13,9 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// Rows of a bias lie far apart, more of them than the hardware foresees: each line is asked for
-// this many elements before it is needed.
-constexpr std::int64_t kAhead = 64;
+// Rows of a bias lie far apart, more of them than the hardware foresees: each line is asked into L2
+// a tile before it is needed.
+constexpr std::int64_t kAhead = 128;
 constexpr std::int64_t kLine = 16;
 
 // A square of a vector's length at key c, query r, with what of it is inside the tile.
@@ -41,7 +39,7 @@ HWY_INLINE void add_square(const Tile<float>& tile, RowsOf<const float> bias, co
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; ++i) {
     const float* const row = bias.row(at.r + i) + at.c;
-    if (at.c % kLine == 0) hwy::Prefetch(row + kAhead);
+    if (at.c % kLine == 0) __builtin_prefetch(row + kAhead, 0, 2);
     x[i] = hn::LoadU(d, row);
   }
   transpose_square(d, x);
@@ -94,7 +92,7 @@ HWY_INLINE void collect_square(const Tile<float>& gradient, RowsOf<float> to, co
   VF x[kLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; ++i) {
-    if (at.c % kLine == 0) hwy::Prefetch(to.row(at.r + i) + at.c + kAhead);
+    if (at.c % kLine == 0) __builtin_prefetch(to.row(at.r + i) + at.c + kAhead, 1, 2);
     x[i] = hn::Load(d, gradient.key(at.c + i) + at.r);
   }
   transpose_square(d, x);
