@@ -191,7 +191,7 @@ class BackwardCell {
     for (std::int64_t k = from; k < to; ++k) {
       const float* const dk = d_keys(k);
       float* const dk_to = pass_.dk.at(at_.batch, at_.head, k);
-      const VF scale = hn::Set(d, program_.scale);
+      const VF scale = hn::Set(d, program_.additive == nullptr ? program_.scale : 1.0f);
       map_row(D_, [=](auto part, std::int64_t i)
                       HWY_ATTR { part.store(hn::Mul(part.load(dk + i), scale), dk_to + i); });
       std::copy_n(d_values(k), Dv_, pass_.dv.at(at_.batch, at_.head, k));
@@ -254,12 +254,13 @@ class BackwardCell {
       run(piece, block.unit(), minus_log_sum(b) + strip.vector * kLanes);
     } else if (program_.normalise == Normalise::sigmoid) {
       weigh_sigmoid(piece);
-    } else {
-      weigh_plainly(piece);
-    }
+    }  // plain weights stay scores until their gradient has seen which are hidden
     if (reweight_.empty()) return;
     for (std::int64_t k = 0; k < strip.cols; ++k) {
       std::copy_n(piece.at(k, 0), strip.vectors * kLanes, read_weights() + at + k * kBlockRows);
+    }
+    if (program_.normalise == Normalise::none) {
+      weigh_plainly(Block::piece(strip, read_weights() + at));
     }
     reweight_.forward(block.tile(strip, read_weights() + at), at);
   }
@@ -278,13 +279,16 @@ class BackwardCell {
               Put{data, kBlockRows});
       if (!reweight_.empty()) reweight_.backward(block.tile(strip, data), at);
       normaliser_backward(Block::piece(strip, data), weights() + at, minus_delta(b) + r);
+      if (program_.normalise == Normalise::none) weigh_plainly(Block::piece(strip, weights() + at));
     }
     if (!modify_.empty()) modify_.backward(block.tile(strip, data), at);
   }
 
-  // The gradient of weights becomes that of scores; 0 where the weight is.
+  // The gradient of weights becomes that of scores; 0 where the key is hidden.
   void normaliser_backward(Piece piece, const float* weight, const float* shift) const {
     const F32 d;
+    const bool plain = program_.normalise == Normalise::none;
+    const VF hidden = hn::Set(d, plain ? kHidden : 0.0f);
     for (std::int64_t k = 0; k < piece.keys; ++k) {
       for (std::int64_t v = 0; v < piece.vectors; ++v) {
         float* const x = piece.at(k, v);
@@ -292,10 +296,10 @@ class BackwardCell {
         VF g = hn::Load(d, x);
         if (program_.normalise == Normalise::softmax) {
           g = hn::Mul(w, hn::Add(g, hn::Load(d, shift + v * kLanes)));
-        } else if (program_.normalise == Normalise::sigmoid) {
+        } else if (!plain) {
           g = hn::Mul(g, hn::NegMulAdd(w, w, w));
         }
-        hn::Store(hn::IfThenZeroElse(hn::Eq(w, hn::Zero(d)), g), d, x);
+        hn::Store(hn::IfThenZeroElse(hn::Eq(w, hidden), g), d, x);
       }
     }
   }

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "heed/base/arena_object.h"
+
 namespace heed::kernels {
 
 /// Scores (or weights, or their gradients) of a few keys against a block of queries, stored key by
@@ -73,7 +75,7 @@ struct StageSums {
 /// The driver calls begin, then forward for each tile (and backward, in reverse order of stages, if
 /// gradients are wanted), then end, for each block of queries; from several threads at once.
 template <typename T>
-class TileStage {
+class TileStage : public ArenaObject {
  public:
   virtual ~TileStage() = default;
 

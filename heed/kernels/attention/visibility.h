@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "heed/base/arena_object.h"
+
 namespace heed::kernels {
 
 /// How much of a region is visible.
@@ -15,7 +17,7 @@ struct Region {
   std::int64_t col = 0, cols = 0;
 };
 
-class Visibility {
+class Visibility : public ArenaObject {
  public:
   virtual ~Visibility() = default;
 

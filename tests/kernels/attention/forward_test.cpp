@@ -130,7 +130,11 @@ TEST(AttentionForward, TopKSinksSigmoidNone) {
       problem.d_sinks_fast = ds, problem.d_sinks_plain = dd;
     }
     if (variant == 2) problem.f.normalise = problem.d.normalise = Normalise::sigmoid;
-    if (variant == 3) problem.f.normalise = problem.d.normalise = Normalise::none;
+    if (variant == 3) {
+      problem.f.normalise = problem.d.normalise = Normalise::none;
+      std::fill_n(problem.fast.q.begin(), 16, 0.0f);  // a score of 0 is not a hidden one
+      std::fill_n(problem.plain.q.begin(), 16, 0.0);
+    }
     if (variant == 4) {
       problem.f.top_k = problem.d.top_k = 3;
       problem.f.see = problem.d.see = &causal;
@@ -168,7 +172,7 @@ TEST(AttentionForward, AdditiveScores) {
   problem.f.see = problem.d.see = &causal;
   problem.f.additive = w.data(), problem.d.additive = wd.data();
   problem.f.additive_head = problem.d.additive_head = 20;
-  problem.f.scale = 1.0f, problem.d.scale = 1.0;
+  problem.f.scale = 0.5f, problem.d.scale = 0.5;
   std::vector<float> dw(40);
   std::vector<double> dwd(40);
   problem.d_additive_fast = dw.data(), problem.d_additive_plain = dwd.data();
