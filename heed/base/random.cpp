@@ -7,16 +7,16 @@
 
 namespace heed {
 
-std::array<std::uint32_t, 4> philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t block) {
+std::array<std::uint32_t, 4> philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t block,
+                                    int rounds) {
   constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
   constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
-  constexpr int kRounds = 10;
 
   const auto low = [](std::uint64_t x) { return static_cast<std::uint32_t>(x); };
   const auto high = [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); };
   std::array<std::uint32_t, 4> c = {low(block), high(block), low(stream), high(stream)};
   std::uint32_t key0 = low(seed), key1 = high(seed);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const std::uint64_t product0 = std::uint64_t{kMultiplier0} * c[0];
     const std::uint64_t product1 = std::uint64_t{kMultiplier1} * c[2];
     c = {high(product1) ^ c[1] ^ key0, low(product1), high(product0) ^ c[3] ^ key1, low(product0)};

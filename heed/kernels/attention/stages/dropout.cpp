@@ -128,8 +128,8 @@ RandomStream WeightMask::of_head(std::int64_t batch, std::int64_t head) const {
 bool weight_dropout_keeps(const WeightMask& mask, RandomStream head, std::int64_t query,
                           std::int64_t key) {
   const auto group = static_cast<std::uint64_t>(key / kMaskKeys);
-  const auto words =
-      philox(head.seed, head.stream, group << 32 | static_cast<std::uint32_t>(query));
+  const auto words = philox(head.seed, head.stream, group << 32 | static_cast<std::uint32_t>(query),
+                            kQueryPhiloxRounds);
   const auto i = static_cast<std::size_t>(key % kMaskKeys);
   return static_cast<std::int16_t>(words[i / 2] >> (i % 2 * 16)) >= mask.least;
 }

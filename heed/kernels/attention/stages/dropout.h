@@ -22,6 +22,9 @@ struct WeightMask {
   RandomStream of_head(std::int64_t batch, std::int64_t head) const;
 };
 
+/// Of Philox for single weights: with ten, dropout was a tenth of the forward pass.
+inline constexpr int kQueryPhiloxRounds = 7;
+
 /// Keys that share one block of random bits.
 inline constexpr std::int64_t kMaskKeys = 8;
 
