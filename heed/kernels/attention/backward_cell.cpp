@@ -113,9 +113,9 @@ class BackwardCell {
     const std::int64_t row = b * kBlockRows;
     pack_transposed(q_rows(row), block.rows(), D_, {queries(b), kBlockRows}, block.query_factor());
     pack_transposed(d_output_rows(row), block.rows(), Dv_, {d_output(b), kBlockRows}, 1.0f);
-    std::fill_n(d_queries(b), D_ * kBlockRows, 0.0f);
-    std::fill_n(minus_delta(b), kBlockRows, 0.0f);
-    std::fill_n(minus_log_sum(b), kBlockRows, 0.0f);
+    set_rows(d_queries(b), D_ * kBlockRows, 0.0f);
+    set_rows(minus_delta(b), kBlockRows, 0.0f);
+    set_rows(minus_log_sum(b), kBlockRows, 0.0f);
     if (program_.normalise != Normalise::softmax) return;
     const float* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head, row);
     for (std::int64_t r = 0; r < block.rows(); ++r) {
@@ -159,7 +159,7 @@ class BackwardCell {
       return;
     }
     HWY_ALIGN float factors[kBlockRows];
-    std::fill_n(factors, kBlockRows, program_.scale);
+    set_rows(factors, kBlockRows, program_.scale);
     unpack_transposed({d_queries(b), kBlockRows}, rows, D_, factors, to);
   }
 

@@ -20,7 +20,7 @@ struct BackwardPass {
   Heads<float> dq = {};  ///< Of the first part; the next one's is dq_part elements further.
   std::int64_t dq_part = 0;
   std::uint8_t* dq_seen =
-      nullptr;          ///< If there are several parts: whether a cell has the dq of each block.
+      nullptr;  ///< If there are several parts: whether a cell has the dq of each block.
   Heads<float> dk = {}, dv = {};  ///< Of each query head.
   float* modify_sums = nullptr;
   float* reweight_sums = nullptr;

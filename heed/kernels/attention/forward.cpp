@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "heed/base/arena.h"
 #include "heed/base/threads.h"
@@ -53,10 +52,10 @@ class ForwardBlock {
     pack_transposed({call_.q.at(at_.batch, at_.head, at_.row), call_.q.row}, block_.rows(),
                     program_.shape.D, {queries(), kBlockRows}, block_.query_factor());
     fetch_ahead();
-    std::fill_n(output(), program_.shape.Dv * kBlockRows, 0.0f);
-    std::fill_n(sums(), kBlockRows, 0.0f);
-    std::fill_n(top(), kBlockRows, -std::numeric_limits<float>::infinity());
-    std::fill_n(offset(), kBlockRows, 0.0f);
+    set_rows(output(), program_.shape.Dv * kBlockRows, 0.0f);
+    set_rows(sums(), kBlockRows, 0.0f);
+    set_rows(top(), kBlockRows, kHidden);
+    set_rows(offset(), kBlockRows, 0.0f);
     RowBlock<float> rows = block_.row_block();
     rows.queries = queries();
     rows.output = output();
@@ -70,7 +69,7 @@ class ForwardBlock {
       block_.plan().cut(from, to, strips_);
       tile(strips_, from);
     }
-    std::fill_n(factors(), kBlockRows, 1.0f);
+    set_rows(factors(), kBlockRows, 1.0f);
     if (program_.normalise == Normalise::softmax) close_rows();
     rows.row_factors = factors();
     modify_.end(rows);
@@ -146,7 +145,7 @@ class ForwardBlock {
 
   // Weights against the reference as it is. False, and nothing changed, if a sum overflows.
   bool quick_tile(const KeyPlan::Strips& strips, std::int64_t col) {
-    std::copy_n(sums(), kBlockRows, sums_before());
+    copy_rows(sums(), kBlockRows, sums_before());
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
       block_.scores(strip, keys_, queries(), data, modify_, 0);
@@ -158,7 +157,7 @@ class ForwardBlock {
       most = hn::Max(hn::Load(d, sums() + r), most);
     }
     if (!hn::AllTrue(d, hn::Lt(most, hn::Set(d, kOverflow)))) {
-      std::copy_n(sums_before(), kBlockRows, sums());
+      copy_rows(sums_before(), kBlockRows, sums());
       return false;
     }
     raise_ = !hn::AllTrue(d, hn::Lt(most, hn::Set(d, kRescale)));
@@ -167,7 +166,7 @@ class ForwardBlock {
 
   // All scores first, then their maxima, then weights.
   void cautious_tile(const KeyPlan::Strips& strips, std::int64_t col) {
-    std::fill_n(tile_top(), kBlockRows, -std::numeric_limits<float>::infinity());
+    set_rows(tile_top(), kBlockRows, kHidden);
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
       block_.scores(strip, keys_, queries(), data, modify_, 0);

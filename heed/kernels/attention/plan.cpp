@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "heed/base/error.h"
 
@@ -93,14 +94,15 @@ void KeyPlan::cut_exact(std::int64_t from, std::int64_t to, Strips& strips) cons
   }
 }
 
-// Where some row's interval next begins or ends.
+// Where some row's interval may next begin or end. Where those of one vector differ, at once.
 std::int64_t KeyPlan::next_change(std::int64_t from) const {
-  std::int32_t next = std::numeric_limits<std::int32_t>::max();
-  const auto at = static_cast<std::int32_t>(from);
-  for (std::int64_t r = 0; r < vectors_ * lanes_; ++r) {
-    const auto i = static_cast<std::size_t>(r);
-    if (first_[i] > at) next = std::min(next, first_[i]);
-    if (last_[i] > at) next = std::min(next, last_[i]);
+  std::int64_t next = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t v = 0; v < vectors_; ++v) {
+    const Bounds& b = bounds_[static_cast<std::size_t>(v)];
+    for (const auto& [least, most] :
+         {std::pair{b.least_first, b.most_first}, std::pair{b.least_last, b.most_last}}) {
+      if (from < most) next = std::min(next, std::max<std::int64_t>(from, least));
+    }
   }
   return next;
 }

@@ -20,6 +20,15 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// One number for each query of a block, set and copied by vectors: the library's ways cost more.
+inline void set_rows(float* x, std::int64_t rows, float value) {
+  for (std::int64_t r = 0; r < rows; r += kLanes) hn::Store(hn::Set(F32(), value), F32(), x + r);
+}
+inline void copy_rows(const float* from, std::int64_t rows, float* to) {
+  for (std::int64_t r = 0; r < rows; r += kLanes)
+    hn::Store(hn::Load(F32(), from + r), F32(), to + r);
+}
+
 inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 /// Some keys of a tile against some of its vectors: what a strip is in memory.
@@ -151,7 +160,8 @@ inline void weigh_and_sum(Piece piece, float unit, const float* offset, float* s
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
     const VF shift = hn::Load(d, offset + v * kLanes);
     const VF to_integer = hn::Add(hn::Set(d, kIntegerShift), shift);
-    const VF lowest = hn::Div(hn::Sub(hn::Set(d, -127.0f), shift), factor);
+    VF lowest = hn::Sub(hn::Set(d, -127.0f), shift);
+    if constexpr (kScaled) lowest = hn::Div(lowest, factor);
     VF sum = hn::Zero(d);
     float* x = piece.at(0, v);
 #pragma GCC unroll 2
