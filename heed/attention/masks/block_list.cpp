@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/base/arena_vector.h"
 #include "heed/base/error.h"
 
 namespace heed {
@@ -79,7 +80,7 @@ class Blocks : public kernels::Visibility {
 
   std::int64_t size_, query_blocks_, key_blocks_;
   bool one_list_;
-  std::vector<std::uint8_t> listed_;  // [heads or 1, query blocks, key blocks]
+  ArenaVector<std::uint8_t> listed_;  // [heads or 1, query blocks, key blocks]
 };
 
 class BlockList : public MaskImpl {

@@ -1,6 +1,7 @@
 #include "heed/attention/masks/key_lengths.h"
 
 #include "heed/attention/masks/interval.h"
+#include "heed/base/arena_vector.h"
 #include "heed/base/error.h"
 #include "heed/ops/index.h"
 #include "heed/tensor/copy.h"
@@ -10,13 +11,14 @@ namespace {
 
 class Prefix : public IntervalVisibility<Prefix> {
  public:
-  explicit Prefix(std::vector<std::int64_t> lengths) : lengths_(std::move(lengths)) {}
+  explicit Prefix(const std::vector<std::int64_t>& lengths)
+      : lengths_(lengths.begin(), lengths.end()) {}
   Interval interval(std::int64_t batch, std::int64_t) const {
     return {0, lengths_[static_cast<std::size_t>(batch)]};
   }
 
  private:
-  std::vector<std::int64_t> lengths_;
+  ArenaVector<std::int64_t> lengths_;
 };
 
 class KeyLengths : public MaskImpl {

@@ -1,9 +1,9 @@
 #include "heed/attention/masks/window.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "heed/attention/masks/interval.h"
+#include "heed/base/arena_vector.h"
 #include "heed/base/error.h"
 
 namespace heed {
@@ -11,7 +11,7 @@ namespace {
 
 class Band : public IntervalVisibility<Band> {
  public:
-  Band(Interval around, std::vector<std::int64_t> shifts)
+  Band(Interval around, ArenaVector<std::int64_t> shifts)
       : around_(around), shifts_(std::move(shifts)) {}
   Interval interval(std::int64_t batch, std::int64_t row) const {
     const std::int64_t position = row + shifts_[static_cast<std::size_t>(batch)];
@@ -20,7 +20,7 @@ class Band : public IntervalVisibility<Band> {
 
  private:
   Interval around_;
-  std::vector<std::int64_t> shifts_;
+  ArenaVector<std::int64_t> shifts_;
 };
 
 class Window : public MaskImpl {
@@ -29,7 +29,8 @@ class Window : public MaskImpl {
       : name_(name), around_(around), corner_(corner) {}
   std::string name() const override { return name_; }
   std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
-    std::vector<std::int64_t> shifts;
+    ArenaVector<std::int64_t> shifts;
+    shifts.reserve(static_cast<std::size_t>(shape.B));
     for (std::int64_t b = 0; b < shape.B; ++b) {
       shifts.push_back(corner_.shift(shape.queries(b), shape.keys(b)));
     }
