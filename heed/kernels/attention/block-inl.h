@@ -30,7 +30,9 @@ inline constexpr std::int64_t kBlockRows = kBlockVectors * kLanes;
 static_assert(kBlockRows <= kMaxBlockRows);
 
 /// Keys in a tile: the tile and what it is multiplied with must fit L1.
-inline std::int64_t tile_keys(std::int64_t features) { return features <= 64 ? 128 : 64; }
+inline std::int64_t tile_keys(std::int64_t features) {
+  return features <= 32 ? 96 : features <= 64 ? 128 : 64;
+}
 
 inline constexpr float kLog2E = math::kLog2E;
 inline constexpr float kLn2 = 0x1.62e43p-1f;
@@ -58,7 +60,7 @@ class Block {
   float query_factor() const { return plain() ? program_.scale * kLog2E : program_.scale; }
   bool plain() const { return runs_plain(program_); }
   static bool runs_plain(const AttentionProgram<float>& program) {
-    return program.modify.empty() && program.additive == nullptr &&
+    return (program.modify.empty() || program.only_looks) && program.additive == nullptr &&
            program.normalise == Normalise::softmax;
   }
 
@@ -71,7 +73,7 @@ class Block {
     block.stride = kBlockRows;
     block.features = program_.shape.D;
     block.value_features = program_.shape.Dv;
-    block.query_unit = plain() ? kLn2 : 1.0f;
+    block.query_unit = block.score_unit = plain() ? kLn2 : 1.0f;
     return block;
   }
 
