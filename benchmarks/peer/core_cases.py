@@ -4,11 +4,10 @@ All data is f32, drawn once from a fixed seed and outside the timed part.
 """
 
 import functools
-import time
-import types
 from collections.abc import Callable
 
 import torch
+from peer import compiled, timed
 from torch import nn
 from torch.nn import functional as F
 
@@ -148,13 +147,6 @@ def without_grad(function: Run) -> Run:
     return run
 
 
-def timed(function: Run) -> float:
-    """Microseconds of one call."""
-    start = time.perf_counter_ns()
-    function()
-    return (time.perf_counter_ns() - start) / 1000
-
-
 CASES: dict[str, tuple[Callable[[Callable], Work], str]] = {
     "mlp": (mlp, "training step of 784-512-512-10 with ReLU, batch 64"),
     "gru": (
@@ -172,14 +164,6 @@ CASES: dict[str, tuple[Callable[[Callable], Work], str]] = {
 def make(case: str, mode: str) -> Work:
     """The work of a case, seen by torch.compile unless the mode is eager."""
     torch.manual_seed(20240229)
-    wrap = (lambda function: function) if mode == "eager" else functools.partial(compiled, mode)
-    return CASES[case][0](wrap)
-
-
-def compiled(mode: str, function: Callable) -> Callable:
-    """Compiled code is kept by code object: with one of its own, no mode is served another's."""
-    own = types.FunctionType(
-        function.__code__.replace(), function.__globals__, closure=function.__closure__
-    )
     torch._dynamo.config.allow_rnn = mode == "unrolled"
-    return torch.compile(own, fullgraph=mode == "unrolled")
+    wrap = functools.partial(compiled, fullgraph=mode == "unrolled")
+    return CASES[case][0]((lambda function: function) if mode == "eager" else wrap)
