@@ -10,20 +10,31 @@ void bandwidth(Report& report);
 void tape(Report& report);
 void training_steps(Report& report);
 void attention_tiles(Report& report);
+void attention_peers(Report& report);
+void attention_decoding(Report& report);
+void attention_memory(Report& report);
+
+struct Part {
+  const char* name = nullptr;
+  void (*run)(Report&) = nullptr;
+};
 
 struct Suite {
   const char* name;
   const char* what;
-  void (*parts[8])(Report&);
+  Part parts[8];
 };
 
 inline constexpr Suite kSuites[] = {
     {"core",
      "matrix products, memory-bound kernels, the tape, training steps against PyTorch",
-     {gemm, bandwidth, tape, training_steps}},
+     {{"gemm", gemm}, {"bandwidth", bandwidth}, {"tape", tape}, {"training", training_steps}}},
     {"attention",
-     "the fused kernels against the machine's peak and against PyTorch",
-     {attention_tiles}},
+     "the fused kernels against the machine's peak and against PyTorch, decoding, memory",
+     {{"tiles", attention_tiles},
+      {"peers", attention_peers},
+      {"decode", attention_decoding},
+      {"memory", attention_memory}}},
 };
 
 }  // namespace heed::bench

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "benchmarks/support/measure.h"
+#include "heed/attention/stages/dense_bias.h"
+#include "heed/attention/stages/weight_dropout.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/view.h"
@@ -32,14 +34,35 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor learned(const Shape& shape, DType dtype) {
+Tensor Learned::operator()(const Shape& shape) {
   Generator generator(5);
   const NoGrad off;
-  return cast_data(normal(shape, 0.0, 1.0, generator), dtype).requires_grad();
+  return tensors_.emplace_back(
+      cast_data(normal(shape, 0.0, 1.0, generator), dtype_).requires_grad());
+}
+
+void Learned::forget_gradients() {
+  for (Tensor& x : tensors_) x.set_grad({});
+}
+
+MakeSpec masked(Mask mask) {
+  return [mask](const AttentionSizes&, Learned&) { return AttentionSpec{.see = mask}; };
+}
+
+AttentionSpec biased(const AttentionSizes& s, Learned& learned) {
+  return {.modify = {dense_bias(learned({1, s.heads, s.n, s.n}))}};
+}
+
+AttentionSpec dropped(const AttentionSizes&, Learned&) {
+  return {.reweight = {weight_dropout(0.1, 7)}};
 }
 
 AttentionProblem::AttentionProblem(const AttentionSizes& s, MakeSpec make, double pairs)
-    : sizes_(s), make_(std::move(make)), pairs_(pairs), spec_(make_(s, DType::f32)) {
+    : sizes_(s),
+      make_(std::move(make)),
+      pairs_(pairs),
+      learned_(DType::f32),
+      spec_(make_(s, learned_)) {
   const std::int64_t kv_heads = s.kv_heads == 0 ? s.heads : s.kv_heads;
   q_ = operand(s.heads, s, s.q_scale).requires_grad();
   k_ = operand(kv_heads, s).requires_grad();
@@ -56,10 +79,21 @@ double AttentionProblem::time_forward() const {
   return seconds([&] { attention(q_, k_, v_, spec_); });
 }
 
-double AttentionProblem::time_backward() {
+// So that each run makes new ones and none adds to the last.
+void AttentionProblem::forget_gradients() {
   for (Tensor* x : {&q_, &k_, &v_}) x->set_grad({});
+  learned_.forget_gradients();
+}
+
+double AttentionProblem::time_backward() {
+  forget_gradients();
   const Tensor y = attention(q_, k_, v_, spec_);
   return seconds([&] { backward(y, dy_); });
+}
+
+double AttentionProblem::time_both() {
+  forget_gradients();
+  return seconds([&] { backward(attention(q_, k_, v_, spec_), dy_); });
 }
 
 AttentionProblem::Errors AttentionProblem::errors() const {
@@ -69,7 +103,8 @@ AttentionProblem::Errors AttentionProblem::errors() const {
   const auto run = [&](DType dtype) {
     const auto head = [&](const Tensor& x) { return cast_data(slice(x.detach(), 1, 0, 1), dtype); };
     Tensor q = head(q_).requires_grad(), k = head(k_).requires_grad(), v = head(v_).requires_grad();
-    const Tensor y = attention(q, k, v, make_(one, dtype));
+    Learned learned(dtype);
+    const Tensor y = attention(q, k, v, make_(one, learned));
     backward(y, head(dy_));
     return std::array{y.detach(), q.grad(), k.grad(), v.grad()};
   };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "heed/attention/attention.h"
 
@@ -23,11 +24,27 @@ inline std::int64_t heads_for(std::int64_t n) {
   return n <= 128 ? 16 : n <= 512 ? 8 : n <= 2048 ? 4 : 1;
 }
 
-/// Makes the spec for so many heads, its learned tensors in a dtype and the same in each.
-using MakeSpec = std::function<AttentionSpec(const AttentionSizes& sizes, DType dtype)>;
+/// The learned tensors of a spec: standard normal numbers, the same for every dtype.
+class Learned {
+ public:
+  explicit Learned(DType dtype) : dtype_(dtype) {}
+  Tensor operator()(const Shape& shape);
+  void forget_gradients();
 
-/// Standard normal numbers, learned; the same for every dtype.
-Tensor learned(const Shape& shape, DType dtype);
+ private:
+  DType dtype_;
+  std::vector<Tensor> tensors_;
+};
+
+/// Makes the spec for so many heads.
+using MakeSpec = std::function<AttentionSpec(const AttentionSizes& sizes, Learned& learned)>;
+
+inline AttentionSpec plain(const AttentionSizes&, Learned&) { return {}; }
+MakeSpec masked(Mask mask);
+/// A dense bias for every head.
+AttentionSpec biased(const AttentionSizes& sizes, Learned& learned);
+/// Dropout of 0.1.
+AttentionSpec dropped(const AttentionSizes& sizes, Learned& learned);
 
 class AttentionProblem {
  public:
@@ -38,9 +55,10 @@ class AttentionProblem {
   double forward_flops() const;
   double backward_flops() const { return 2.5 * forward_flops(); }
 
-  /// Seconds of a call without the tape, and of the tape's way back alone.
+  /// Seconds of a call without the tape, of the tape's way back alone, and of a call with both.
   double time_forward() const;
   double time_backward();
+  double time_both();
 
   /// The largest error of the output, and of the gradients of q, k and v, against double; of one
   /// head.
@@ -50,9 +68,12 @@ class AttentionProblem {
   Errors errors() const;
 
  private:
+  void forget_gradients();
+
   AttentionSizes sizes_;
   MakeSpec make_;
   double pairs_;
+  Learned learned_;
   AttentionSpec spec_;
   Tensor q_, k_, v_, dy_;
 };

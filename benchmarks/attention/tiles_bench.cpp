@@ -13,12 +13,10 @@
 #include "heed/attention/masks/segments.h"
 #include "heed/attention/masks/window.h"
 #include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/dense_bias.h"
 #include "heed/attention/stages/score_mod.h"
 #include "heed/attention/stages/shaw.h"
 #include "heed/attention/stages/soft_cap.h"
 #include "heed/attention/stages/t5_bias.h"
-#include "heed/attention/stages/weight_dropout.h"
 #include "heed/tensor/create.h"
 
 namespace heed::bench {
@@ -70,12 +68,6 @@ Figures report_peak(Report& report, const std::string& group, const std::string&
   return f;
 }
 
-AttentionSpec plain(const AttentionSizes&, DType) { return {}; }
-
-MakeSpec masked(Mask mask) {
-  return [mask](const AttentionSizes&, DType) { return AttentionSpec{.see = mask}; };
-}
-
 std::string size_name(const AttentionSizes& s) { return fmt::format("n {} d {}", s.n, s.d); }
 
 AttentionSizes sizes_of(std::int64_t n, std::int64_t d) { return {n, d, heads_for(n)}; }
@@ -111,17 +103,8 @@ void causal_and_window(Report& report) {
   }
 }
 
-AttentionSpec biased(const AttentionSizes& s, DType dtype) {
-  return {.modify = {dense_bias(learned({1, s.heads, s.n, s.n}, dtype))}};
-}
-
-AttentionSpec shaw(const AttentionSizes& s, DType dtype) {
-  return {.modify = {shaw_keys(learned({33, s.d}, dtype))},
-          .reweight = {shaw_values(learned({33, s.d}, dtype))}};
-}
-
-AttentionSpec dropped(const AttentionSizes&, DType) {
-  return {.reweight = {weight_dropout(0.1, 7)}};
+AttentionSpec shaw(const AttentionSizes& s, Learned& learned) {
+  return {.modify = {shaw_keys(learned({33, s.d}))}, .reweight = {shaw_values(learned({33, s.d}))}};
 }
 
 void stages(Report& report) {
@@ -158,7 +141,7 @@ double document_pairs(std::int64_t n) {
   return pairs;
 }
 
-AttentionSpec with_lambda(const AttentionSizes&, DType) {
+AttentionSpec with_lambda(const AttentionSizes&, Learned&) {
   return {.modify = {score_mod([](auto score, int, int, int i, int j) {
             return score - 0.1f * static_cast<float>(i > j ? i - j : j - i);
           })}};
@@ -176,13 +159,13 @@ void against_plain(Report& report) {
     AttentionProblem problem;
     double goal;
   };
-  const auto slopes = [](const AttentionSizes& sizes, DType dtype) {
-    return AttentionSpec{.modify = {alibi(learned({sizes.heads}, dtype))}};
+  const auto slopes = [](const AttentionSizes& sizes, Learned& learned) {
+    return AttentionSpec{.modify = {alibi(learned({sizes.heads}))}};
   };
-  const auto buckets = [](const AttentionSizes& sizes, DType dtype) {
-    return AttentionSpec{.modify = {t5_bias(learned({32, sizes.heads}, dtype))}};
+  const auto buckets = [](const AttentionSizes& sizes, Learned& learned) {
+    return AttentionSpec{.modify = {t5_bias(learned({32, sizes.heads}))}};
   };
-  const auto capped = [](const AttentionSizes&, DType) {
+  const auto capped = [](const AttentionSizes&, Learned&) {
     return AttentionSpec{.modify = {soft_cap(20.0)}};
   };
   Case cases[] = {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <sstream>
 #include <utility>
 
 #include "heed/base/error.h"
@@ -14,6 +15,15 @@
 extern char** environ;
 
 namespace heed::bench {
+
+std::string field(const std::string& answer, std::string_view key) {
+  std::istringstream words(answer);
+  for (std::string word; words >> word;) {
+    if (word.starts_with(key) && word[key.size()] == '=') return word.substr(key.size() + 1);
+  }
+  HEED_CHECK(false, "[bench] the peer's answer '{}' has no {}=", answer, key);
+  return {};
+}
 
 std::optional<Peer> Peer::start(const std::string& script) {
   const char* const python = std::getenv("HEED_PEER_PYTHON");
@@ -64,16 +74,16 @@ std::string Peer::ask(const std::string& request) {
   return line.substr(3);
 }
 
+void Peer::settle() { usleep(300'000); }
+
 double Peer::best_seconds(const std::string& name, int threads, int repeats) {
   double best = 1e30;
   for (const char* const mode : {"eager", "compile"}) {
     const std::string answer =
         ask(fmt::format("{} threads={} mode={} repeats={}", name, threads, mode, repeats));
-    constexpr std::string_view kKey = "best_us=";
-    best = std::min(best, std::stod(answer.substr(answer.find(kKey) + kKey.size())) * 1e-6);
+    best = std::min(best, std::stod(field(answer, "best_us")) * 1e-6);
   }
-  // PyTorch's idle threads spin for a while before they sleep; they must not disturb our turn.
-  usleep(300'000);
+  settle();
   return best;
 }
 

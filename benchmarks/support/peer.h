@@ -1,11 +1,15 @@
-// PyTorch in a process of its own, asked line by line (benchmarks/peer/core_peer.py).
+// PyTorch in a process of its own, asked line by line (benchmarks/peer/peer.py).
 #pragma once
 
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace heed::bench {
+
+/// The value of `key=` in an answer; throws heed::Error if it is not there.
+std::string field(const std::string& answer, std::string_view key);
 
 class Peer {
  public:
@@ -17,6 +21,9 @@ class Peer {
 
   /// Sends a request and returns the answer without its "ok "; throws heed::Error on "error …".
   std::string ask(const std::string& request);
+  /// Until the threads of an answered request sleep: idle ones spin for a while, and must not
+  /// disturb our turn.
+  static void settle();
   /// The best time of a case in seconds, the faster of eager and compiled.
   double best_seconds(const std::string& name, int threads, int repeats);
 
