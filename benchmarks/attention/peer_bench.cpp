@@ -59,8 +59,8 @@ struct Mode {
 };
 
 // FlexAttention has no backward on a CPU and takes 5 s to compile, so it is asked only where it may
-// be the fastest. Measured against eager, with 2.13: 1.9 times the time at n 128, 1.6 without a mask
-// at n 2048, 1.1 with padding, 0.9 causal, 0.3 with the window.
+// be the fastest. Measured against eager, with 2.13: 1.9 times the time at n 128, 1.6 without a
+// mask at n 2048, 1.1 with padding, 0.9 causal, 0.3 with the window.
 std::vector<Mode> modes_of(const std::string& variant, std::int64_t n, Direction direction) {
   std::vector<Mode> modes = {{"eager"}, {"compile"}};
   const bool can_win = variant == "causal" || variant == "window" || variant == "bias";
