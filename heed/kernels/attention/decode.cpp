@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "heed/base/arena.h"
 #include "heed/base/error.h"
@@ -28,12 +29,13 @@ void decode_part_bf16(const AttentionProgram<float>& program, const DecodeCall<B
 // The parts of one row, of which only those are kept that have a weight.
 class RowParts {
  public:
-  explicit RowParts(std::int64_t most) : outputs_(most), factors_(2 * most) {}
+  explicit RowParts(std::int64_t most) : outputs_(most), numbers_(most), factors_(2 * most) {}
 
   void clear() { count_ = 0; }
-  void add(const DecodePartial& part, std::int64_t row, std::int64_t Dv) {
+  void add(const DecodePartial& part, std::int64_t number, std::int64_t row, std::int64_t Dv) {
     if (part.sums[row] == 0.0f) return;
     outputs_[count_] = part.output + row * Dv;
+    numbers_[count_] = number;
     factors_[count_] = part.top[row];
     sums()[count_++] = part.sums[row];
   }
@@ -55,6 +57,16 @@ class RowParts {
   }
   void weigh_equally() { std::fill_n(factors_.data(), count_, 1.0f); }
 
+  // Tells stages how much the weights of each part count.
+  void close(std::span<TileStage<float>* const> stages, RowPart at, std::int64_t keys) const {
+    if (stages.empty()) return;
+    for (std::int64_t p = 0; p < count_; ++p) {
+      at.col = numbers_[p] * kPartKeys;
+      at.cols = std::min(kPartKeys, keys - at.col);
+      for (const TileStage<float>* stage : stages) stage->close_part(at, factors_[p]);
+    }
+  }
+
   // to = sum of factors times outputs.
   void merge(std::int64_t n, float* to) const {
     map_row(n, [this, to](auto part, std::int64_t i) HWY_ATTR {
@@ -70,6 +82,7 @@ class RowParts {
  private:
   float* sums() const { return factors_.data() + factors_.size() / 2; }
   Scratch<const float*> outputs_;
+  Scratch<std::int64_t> numbers_;
   Scratch<float> factors_;  // the references first, until they are turned into factors
   std::int64_t count_ = 0;
 };
@@ -86,13 +99,14 @@ void merge_block(const AttentionProgram<float>& program, const DecodeResult& res
     const std::int64_t row = at.row + r % at.queries;
     parts.clear();
     for (std::int64_t p = 0; p < grid.parts(); ++p) {
-      parts.add(grid.partial(partials, cell + p), r, shape.Dv);
+      parts.add(grid.partial(partials, cell + p), p, r, shape.Dv);
     }
     if (program.normalise == Normalise::softmax) {
       const float log = parts.normalise(program.sinks == nullptr ? nullptr : program.sinks + head);
       if (result.log_sum_exp.data != nullptr) {
         *result.log_sum_exp.at(at.batch, head, row) = log;
       }
+      parts.close(program.reweight, {at.batch, head, row}, shape.keys(at.batch));
     } else {
       parts.weigh_equally();
     }

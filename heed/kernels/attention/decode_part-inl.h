@@ -68,7 +68,7 @@ class DecodePart {
     if (begin_ >= end_ || rows_ == 0) return;
     pack_queries();
     std::fill_n(output_.data, rows_ * output_.stride, 0.0f);
-    stages_.begin(call_.q);
+    stages_.begin(call_.q, plain() ? kLn2 : 1.0f);
     for (std::int64_t col = begin_; col < end_; col += block_keys_) {
       block(col, std::min(block_keys_, end_ - col));
     }
@@ -86,7 +86,7 @@ class DecodePart {
 
   bool softmax() const { return program_.normalise == Normalise::softmax; }
   // Scores that no stage wants to see as they are come as logarithms to base 2.
-  bool plain() const { return softmax() && program_.modify.empty(); }
+  bool plain() const { return softmax() && (program_.modify.empty() || program_.only_looks); }
   float unit() const { return plain() ? 1.0f : kLog2E; }
 
   std::int64_t head(std::int64_t h) const { return at_.kv_head * group_ + h; }

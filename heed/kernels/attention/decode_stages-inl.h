@@ -41,8 +41,10 @@ class DecodeStages {
 
   bool empty() const { return program_.modify.empty() && program_.reweight.empty(); }
 
-  void begin(const Heads<const float>& q) {
+  /// Scores will come times 1 / `score_unit`.
+  void begin(const Heads<const float>& q, float score_unit) {
     if (empty()) return;
+    score_unit_ = score_unit;
     for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
       pack_transposed({q.at(at_.batch, head(h), at_.row), q.row}, at_.queries, program_.shape.D,
                       {queries(h), stride_}, program_.scale);
@@ -112,6 +114,7 @@ class DecodeStages {
     block.features = program_.shape.D;
     block.value_features = program_.shape.Dv;
     block.queries = queries(h);
+    block.score_unit = score_unit_;
     block.output = output(h);
     return block;
   }
@@ -130,6 +133,7 @@ class DecodeStages {
   const AttentionProgram<float>& program_;
   const DecodeCell& at_;
   std::int64_t stride_;
+  float score_unit_ = 1.0f;
   StageList<float> modify_list_, reweight_list_;
   Scratch<float> memory_;
   ArenaVector<StageRun<float>> modify_, reweight_;

@@ -54,6 +54,7 @@ struct AttentionProgram {
   const T* additive = nullptr;     ///< [D]: scores are sum_d additive[d] tanh(q_d + k_d) instead.
   std::int64_t additive_head = 0;  ///< From one head's to the next; 0 if they share.
   std::span<TileStage<T>* const> modify;  ///< Change scores, in this order.
+  bool only_looks = false;                ///< Unless all of these but look at them.
   const Visibility* see = nullptr;        ///< Null: every key.
   std::int64_t top_k = 0;                 ///< If positive, a row sees only its best so many keys.
   Normalise normalise = Normalise::softmax;

@@ -34,10 +34,16 @@ struct RowBlock {
   std::int64_t value_features = 0;  ///< Dv.
   const T* queries = nullptr;       ///< [D][stride]; times query_unit they are scale * q.
   T query_unit = 1;
+  T score_unit = 1;  ///< Times this, tiles hold scores; not 1 only where stages but look at them.
   const T* row_factors = nullptr;  ///< Forward, at the end: times these, a row's weights sum to 1.
   T* output = nullptr;             ///< Forward: the sum of weights times values so far.
   const T* d_output = nullptr;     ///< Backward: the gradient of the output.
   T* d_scaled_queries = nullptr;   ///< Backward: the gradient of scale * q, to be added to.
+};
+
+/// Keys [col, col + cols) of one query.
+struct RowPart {
+  std::int64_t batch = 0, head = 0, row = 0, col = 0, cols = 0;
 };
 
 /// Memory that the driver keeps for a stage.
@@ -94,6 +100,11 @@ class TileStage : public ArenaObject {
   /// Forward only: the weights given so far count factors[r] as much, for each row.
   virtual void rescale(const T* factors, StageSpace<T> space) const {
     static_cast<void>(factors), static_cast<void>(space);
+  }
+  /// Where keys are taken in parts (kernels/attention/decode.h), after all of them: the weights
+  /// given in that part count `factor` as much.
+  virtual void close_part(const RowPart& part, T factor) const {
+    static_cast<void>(part), static_cast<void>(factor);
   }
   /// After the block's last tile.
   virtual void end(const RowBlock<T>& block, StageSpace<T> space) const {

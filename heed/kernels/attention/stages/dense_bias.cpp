@@ -18,21 +18,6 @@ namespace {
 constexpr std::int64_t kAhead = 128;
 constexpr std::int64_t kLine = 16;
 
-// A square of a vector's length at key c, query r, with what of it is inside the tile.
-struct Square {
-  std::int64_t c, r, keys, rows;
-  bool whole() const { return keys == kLanes && rows == kLanes; }
-};
-
-template <typename F>
-HWY_INLINE void for_each_square(const Tile<float>& tile, const F& f) {
-  for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
-    for (std::int64_t c = 0; c < tile.cols; c += kLanes) {
-      f(Square{c, r, std::min(kLanes, tile.cols - c), lanes_at(tile, r)});
-    }
-  }
-}
-
 HWY_INLINE void add_square(const Tile<float>& tile, RowsOf<const float> bias, const Square& at) {
   const F32 d;
   VF x[kLanes];

@@ -119,17 +119,9 @@ WeightMask::WeightMask(RandomStream stream, double p) : random(stream) {
   scale = 65536.0 / (65536.0 - dropped);
 }
 
-RandomStream WeightMask::of_head(std::int64_t batch, std::int64_t head) const {
-  const auto place = static_cast<std::uint64_t>(batch) << 32 | static_cast<std::uint32_t>(head);
-  const auto words = philox(random.seed, random.stream, place);
-  return {std::uint64_t{words[1]} << 32 | words[0], random.stream};
-}
-
 bool weight_dropout_keeps(const WeightMask& mask, RandomStream head, std::int64_t query,
                           std::int64_t key) {
-  const auto group = static_cast<std::uint64_t>(key / kMaskKeys);
-  const auto words = philox(head.seed, head.stream, group << 32 | static_cast<std::uint32_t>(query),
-                            kQueryPhiloxRounds);
+  const auto words = query_words(head, query, key / kMaskKeys);
   const auto i = static_cast<std::size_t>(key % kMaskKeys);
   return static_cast<std::int16_t>(words[i / 2] >> (i % 2 * 16)) >= mask.least;
 }

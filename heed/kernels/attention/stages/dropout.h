@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "heed/base/random.h"
+#include "heed/kernels/attention/stages/query_random.h"
 #include "heed/kernels/attention/tile.h"
 
 namespace heed::kernels {
@@ -19,11 +20,10 @@ struct WeightMask {
   WeightMask(RandomStream stream, double p);
 
   /// The random numbers of one head.
-  RandomStream of_head(std::int64_t batch, std::int64_t head) const;
+  RandomStream of_head(std::int64_t batch, std::int64_t head) const {
+    return random_of_head(random, batch, head);
+  }
 };
-
-/// Of Philox for single weights: with ten, dropout was a tenth of the forward pass.
-inline constexpr int kQueryPhiloxRounds = 7;
 
 /// Keys that share one block of random bits.
 inline constexpr std::int64_t kMaskKeys = 8;

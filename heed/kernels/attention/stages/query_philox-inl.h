@@ -1,6 +1,6 @@
 // Philox 4x32-7 for a vector of queries and one group of keys after another: the words of
-// heed::philox(seed, stream, query + 2^32 group, kQueryPhiloxRounds). Queries are 32-bit lanes,
-// worked on as the even and the odd ones in the lower halves of 64-bit lanes (see philox-inl.h).
+// query_random.h. Queries are 32-bit lanes, worked on as the even and the odd ones in the lower
+// halves of 64-bit lanes (see philox-inl.h).
 #if defined(HEED_KERNELS_ATTENTION_STAGES_QUERY_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_STAGES_QUERY_PHILOX_INL_H_
 #undef HEED_KERNELS_ATTENTION_STAGES_QUERY_PHILOX_INL_H_
@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "heed/kernels/attention/stages/dropout.h"
+#include "heed/kernels/attention/stages/query_random.h"
 #include "heed/kernels/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();

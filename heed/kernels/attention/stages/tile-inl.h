@@ -36,6 +36,22 @@ HWY_INLINE void for_each_vector(const Tile<float>& tile, const F& f) {
   }
 }
 
+/// A square of a vector's length at key c, query r, with what of it is inside the tile.
+struct Square {
+  std::int64_t c, r, keys, rows;
+  bool whole() const { return keys == kLanes && rows == kLanes; }
+};
+
+/// Calls f(square) for all of a tile.
+template <typename F>
+HWY_INLINE void for_each_square(const Tile<float>& tile, const F& f) {
+  for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
+    for (std::int64_t c = 0; c < tile.cols; c += kLanes) {
+      f(Square{c, r, std::min(kLanes, tile.cols - c), lanes_at(tile, r)});
+    }
+  }
+}
+
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
