@@ -1,39 +1,21 @@
 #include "heed/attention/attention.h"
 
-#include <memory>
-
 #include "heed/attention/call.h"
 #include "heed/attention/operands.h"
-#include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/ops/view.h"
 
 namespace heed {
 namespace {
 
-// What bf16 is computed in.
-Tensor computable(const Tensor& x) { return x.dtype() == DType::bf16 ? cast(x, DType::f32) : x; }
-
 // q [B, H, Tq, D] and k, v likewise; the result's log-sum-exp is undefined unless wanted.
 AttentionResult run(const Tensor& q, const Tensor& k, const Tensor& v,
                     const kernels::AttentionShape& shape, const AttentionSpec& spec, bool wanted) {
-  const auto call = std::make_shared<const AttentionCall>(computable(q), computable(k),
-                                                          computable(v), shape, spec);
+  const auto call = AttentionCall::make(q, k, v, shape, spec);
   HEED_CHECK(!wanted || call->has_log_sum_exp(),
              "[attention] the log-sum-exp of {}: only softmax has one", spec.normalise.name());
-  const bool recorded = detail::wants_tape(call->inputs());
-  const AttentionCall::Result result =
-      call->forward(wanted || (recorded && call->has_log_sum_exp()));
-  Tensor output = result.output;
-  if (!wanted) {
-    output = record("attention", call->inputs(), output,
-                    [call, result](Backward& b) { call->backward(b, result, false); });
-    return {cast(output, q.dtype()), Tensor()};
-  }
-  Tensor log_sum_exp = result.log_sum_exp;
-  record_all("attention", call->inputs(), {&output, &log_sum_exp},
-             [call, result](Backward& b) { call->backward(b, result, true); });
-  return {cast(output, q.dtype()), log_sum_exp};
+  const AttentionCall::Result result = AttentionCall::run(call, wanted);
+  return {cast(result.output, q.dtype()), result.log_sum_exp};
 }
 
 // [total, heads, features] as [1, heads, total, features].

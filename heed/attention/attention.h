@@ -15,7 +15,8 @@ namespace heed {
 
 /// q [B, H, Tq, D], k [B, G, Tk, D], v [B, G, Tk, Dv] -> [B, H, Tq, Dv], laid out in memory as q
 /// is. H is a multiple of G: query head h reads key and value head h / (H / G). f32, f64 or bf16;
-/// any strides, read in place if the last axis is contiguous.
+/// any strides, read in place if the last axis is contiguous. Few queries, up to 8 in f32, go the
+/// way of decoding (kernels/attention/decode.h).
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSpec& spec = {});
 
 /// The output, and the logarithm of each row's sum of e^score [B, H, Tq]; both differentiable.

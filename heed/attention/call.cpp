@@ -1,11 +1,11 @@
 #include "heed/attention/call.h"
 
+#include <limits>
 #include <type_traits>
 
-#include "heed/base/error.h"
 #include "heed/kernels/attention/backward.h"
+#include "heed/kernels/attention/decode.h"
 #include "heed/kernels/attention/forward.h"
-#include "heed/kernels/attention/stages.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
@@ -40,134 +40,145 @@ Heads<T> mutable_heads_of(Tensor& x, const std::int64_t* starts) {
   return {x.mutable_data<T>(), x.strides()[0], x.strides()[1], x.strides()[2], starts};
 }
 
+// The cuts of rows, kept in a tensor as bytes.
+template <typename T>
+kernels::RowCut<T>* cuts_in(const Tensor& x) {
+  return reinterpret_cast<kernels::RowCut<T>*>(Tensor(x).mutable_data<std::uint8_t>());
+}
+template <typename T>
+Heads<kernels::RowCut<T>> cuts_of(const Tensor& x, const std::int64_t* starts) {
+  return {cuts_in<T>(x), x.size(1) * x.size(2), x.size(2), 1, starts};
+}
+
+// What bf16 is computed in.
+Tensor computable(const Tensor& x) { return x.dtype() == DType::bf16 ? cast(x, DType::f32) : x; }
+
 }  // namespace
 
+std::shared_ptr<const AttentionCall> AttentionCall::make(const Tensor& q, const Tensor& k,
+                                                         const Tensor& v,
+                                                         const kernels::AttentionShape& shape,
+                                                         const AttentionSpec& spec) {
+  return std::allocate_shared<const AttentionCall>(ArenaAllocator<AttentionCall>(), computable(q),
+                                                   computable(k), computable(v), shape, spec);
+}
+
 AttentionCall::AttentionCall(const Tensor& q, const Tensor& k, const Tensor& v,
-                             const kernels::AttentionShape& shape, const AttentionSpec& spec)
-    : shape_(shape), normaliser_(spec.normalise) {
+                             const kernels::AttentionShape& shape, const AttentionSpec& spec) {
+  kernels::AttentionShape sizes = shape;
   if (shape.q_starts != nullptr) {
-    lengths_.q_starts.assign(shape.q_starts, shape.q_starts + shape.B + 1);
-    lengths_.k_starts.assign(shape.k_starts, shape.k_starts + shape.B + 1);
-    shape_.q_starts = lengths_.q_starts.data();
-    shape_.k_starts = lengths_.k_starts.data();
+    q_starts_.assign(shape.q_starts, shape.q_starts + shape.B + 1);
+    k_starts_.assign(shape.k_starts, shape.k_starts + shape.B + 1);
+    sizes.q_starts = q_starts_.data();
+    sizes.k_starts = k_starts_.data();
   }
   const ScoreOperands operands = spec.score.prepare(q, k);
-  shape_.D = operands.q.size(3);
-  scale_ = operands.scale;
+  sizes.D = operands.q.size(3);
   inputs_ = {operands.q, operands.k, v};
   q_ = with_whole_rows(operands.q);
   k_ = with_whole_rows(operands.k);
   v_ = with_whole_rows(v);
-  if (const Tensor& sinks = normaliser_.sinks(); sinks.defined()) {
-    check_parameter(normaliser_.name(), "sinks", sinks, q.dtype());
-    HEED_CHECK(sinks.shape() == Shape({shape.H}),
-               "[attention] sinks of {} {}: there must be one for each of {} heads",
-               normaliser_.name(), to_string(sinks.shape()), shape.H);
-    inputs_.push_back(contiguous(sinks));
-  }
-  for (const Modifier& stage : spec.modify) add_stage(stage, modify_);
-  for (const Reweight& stage : spec.reweight) add_stage(stage, reweight_);
-  see_ = spec.see.bind(shape_);
+  spec_.emplace(spec, sizes, operands, q.dtype(), inputs_);
 }
 
-void AttentionCall::add_stage(const Stage& stage, std::vector<BoundStage>& list) {
-  HEED_CHECK(list.size() < kernels::kMaxStages,
-             "[attention] more than {} stages in one list: join some of them", kernels::kMaxStages);
-  const std::vector<Tensor> tensors = stage.impl()->inputs(shape_, q_.dtype());
-  list.push_back({stage.impl(), inputs_.size(), tensors.size()});
-  inputs_.insert(inputs_.end(), tensors.begin(), tensors.end());
-}
-
-// The stages at work, and the program that lists them. `gradients` is as long as the inputs;
-// undefined ones are not wanted.
 template <typename T>
-class AttentionCall::Program {
- public:
-  Program(const AttentionCall& call, std::span<Tensor> gradients) {
-    for (const BoundStage& stage : call.modify_) add(call, stage, gradients, modify_);
-    for (const BoundStage& stage : call.reweight_) add(call, stage, gradients, reweight_);
-    program_.shape = call.shape_;
-    program_.scale = static_cast<T>(call.scale_);
-    program_.modify = modify_;
-    program_.see = call.see_.get();
-    program_.normalise = call.normaliser_.kind();
-    if (call.normaliser_.sinks().defined()) {
-      program_.sinks = call.inputs_[kFirstOfStages].data<T>();
-    }
-    program_.reweight = reweight_;
-  }
-  Program(const Program&) = delete;  // the program refers to the lists
-  Program& operator=(const Program&) = delete;
-
-  const kernels::AttentionProgram<T>& operator*() const { return program_; }
-
- private:
-  void add(const AttentionCall& call, const BoundStage& stage, std::span<Tensor> gradients,
-           std::vector<kernels::TileStage<T>*>& list) {
-    const StageBinding to{call.shape_, call.inputs().subspan(stage.first, stage.count),
-                          gradients.subspan(stage.first, stage.count)};
-    TileStagePtr<T> bound;
-    if constexpr (std::is_same_v<T, float>) {
-      bound = stage.impl->bind_f32(to);
-    } else {
-      bound = stage.impl->bind_f64(to);
-    }
-    if (bound == nullptr) return;
-    list.push_back(bound.get());
-    owned_.push_back(std::move(bound));
-  }
-
-  std::vector<TileStagePtr<T>> owned_;
-  std::vector<kernels::TileStage<T>*> modify_, reweight_;
-  kernels::AttentionProgram<T> program_;
-};
-
-template <typename T>
-void AttentionCall::run_forward(Result& result) const {
-  std::vector<Tensor> no_gradients(inputs_.size());
-  const Program<T> program(*this, no_gradients);
-  const std::int64_t* const q_rows = shape_.q_starts;
+void AttentionCall::run_forward(Result& result, const Watchers& watchers) const {
+  const BoundProgram<T> program(*spec_, inputs_, watchers);
+  const std::int64_t* const q_rows = shape().q_starts;
   kernels::AttentionForward<T> run;
   run.q = heads_of<T>(q_, q_rows);
-  run.k = heads_of<T>(k_, shape_.k_starts);
-  run.v = heads_of<T>(v_, shape_.k_starts);
+  run.k = heads_of<T>(k_, shape().k_starts);
+  run.v = heads_of<T>(v_, shape().k_starts);
   run.output = mutable_heads_of<T>(result.output, q_rows);
   if (result.log_sum_exp.defined())
     run.log_sum_exp = mutable_heads_of<T>(result.log_sum_exp, q_rows);
+  if (result.cuts.defined()) run.cuts = cuts_of<T>(result.cuts, q_rows);
+  if constexpr (std::is_same_v<T, float>) {
+    // Not for packed sequences: which way one goes would depend on the others.
+    if (q_rows == nullptr && kernels::decode_is_better(shape()) && kernels::can_decode(*program)) {
+      const kernels::DecodeCall<float> few{run.q, run.k, run.v, run.output, run.log_sum_exp};
+      return kernels::attention_decode(*program, few);
+    }
+  }
   kernels::attention_forward(*program, run);
 }
 
 AttentionCall::Result AttentionCall::forward(bool log_sum_exp_wanted) const {
   Result result;
-  result.output = empty_laid_out_as(q_, shape_.Dv);
-  if (log_sum_exp_wanted) {
-    result.log_sum_exp = empty({q_.size(0), q_.size(1), q_.size(2)}, q_.dtype());
+  result.output = empty_laid_out_as(q_, shape().Dv);
+  const Shape rows{q_.size(0), q_.size(1), q_.size(2)};
+  if (log_sum_exp_wanted || spec_->shows_log_sum_exp()) {
+    result.log_sum_exp = empty(rows, q_.dtype());
   }
-  visit_float("attention", q_.dtype(), [&](auto zero) { run_forward<decltype(zero)>(result); });
+  const Watchers watchers = spec_->start_observers();
+  visit_float("attention", q_.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(kernels::RowCut<T>));
+    if (spec_->top_k() > 0) result.cuts = empty({rows[0], rows[1], rows[2], kBytes}, DType::u8);
+    run_forward<T>(result, watchers);
+  });
+  for (const Watcher& watcher : watchers) watcher.observation->finish(result.log_sum_exp);
   return result;
+}
+
+AttentionCall::Result AttentionCall::run(const std::shared_ptr<const AttentionCall>& call,
+                                         bool log_sum_exp_wanted) {
+  const bool recorded = detail::wants_tape(call->inputs());
+  const Result result =
+      call->forward(log_sum_exp_wanted || (recorded && call->keeps_log_sum_exp()));
+  Result visible = result;
+  if (log_sum_exp_wanted) {
+    record_all("attention", call->inputs(), {&visible.output, &visible.log_sum_exp},
+               [call, result](Backward& b) { call->backward(b, result, true); });
+  } else {
+    visible.output = record("attention", call->inputs(), result.output,
+                            [call, result](Backward& b) { call->backward(b, result, false); });
+    visible.log_sum_exp = Tensor();
+  }
+  return visible;
+}
+
+Tensor AttentionCall::last_keys(const Result& result) const {
+  constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
+  Tensor keys = empty({q_.size(0), q_.size(1), q_.size(2)}, DType::i64);
+  visit_float("attention", q_.dtype(), [&](auto zero) {
+    const auto* const cuts = cuts_in<decltype(zero)>(result.cuts);
+    std::int64_t* const to = keys.mutable_data<std::int64_t>();
+    for (std::int64_t i = 0; i < keys.numel(); ++i) {
+      to[i] = cuts[i].key == kNone ? -1 : cuts[i].key;
+    }
+  });
+  return keys;
 }
 
 template <typename T>
 void AttentionCall::run_backward(const Result& result, Gradients& gradients) const {
-  const Program<T> program(*this, gradients.others);
-  const std::int64_t* const q_rows = shape_.q_starts;
-  const std::int64_t* const k_rows = shape_.k_starts;
+  const BoundProgram<T> program(*spec_, inputs_, std::span(gradients.others));
+  const std::int64_t* const q_rows = shape().q_starts;
+  const std::int64_t* const k_rows = shape().k_starts;
   kernels::AttentionBackward<T> run;
   run.q = heads_of<T>(q_, q_rows);
   run.k = heads_of<T>(k_, k_rows);
   run.v = heads_of<T>(v_, k_rows);
   run.output = heads_of<T>(result.output, q_rows);
   run.d_output = heads_of<T>(gradients.d_output, q_rows);
-  if (has_log_sum_exp()) run.log_sum_exp = heads_of<T>(result.log_sum_exp, q_rows);
+  if (keeps_log_sum_exp()) run.log_sum_exp = heads_of<T>(result.log_sum_exp, q_rows);
   if (gradients.d_log_sum_exp.defined()) {
     run.d_log_sum_exp = heads_of<T>(gradients.d_log_sum_exp, q_rows);
+  }
+  if (result.cuts.defined()) {
+    const auto cuts = cuts_of<T>(result.cuts, q_rows);
+    run.cuts = {cuts.data, cuts.batch, cuts.head, cuts.row, cuts.starts};
   }
   run.dq = mutable_heads_of<T>(gradients.dq, q_rows);
   run.dk = mutable_heads_of<T>(gradients.dk, k_rows);
   run.dv = mutable_heads_of<T>(gradients.dv, k_rows);
-  if (normaliser_.sinks().defined() && gradients.others[kFirstOfStages].defined()) {
-    run.d_sinks = gradients.others[kFirstOfStages].mutable_data<T>();
-  }
+  const auto gradient_at = [&](std::size_t i) {
+    Tensor& gradient = gradients.others[i];
+    return gradient.defined() ? gradient.mutable_data<T>() : nullptr;
+  };
+  if (spec_->has_sinks()) run.d_sinks = gradient_at(spec_->sinks_at());
+  if (spec_->is_additive()) run.d_additive = gradient_at(spec_->additive_at());
   kernels::attention_backward(*program, run);
 }
 
@@ -175,9 +186,9 @@ void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp
   Gradients gradients;
   gradients.d_output = with_whole_rows(b.dy(0));
   if (log_sum_exp_recorded && b.arrived(1)) gradients.d_log_sum_exp = contiguous_copy(b.dy(1));
-  gradients.dq = empty_laid_out_as(q_, shape_.D);
-  gradients.dk = empty_laid_out_as(k_, shape_.D);
-  gradients.dv = empty_laid_out_as(v_, shape_.Dv);
+  gradients.dq = empty_laid_out_as(q_, shape().D);
+  gradients.dk = empty_laid_out_as(k_, shape().D);
+  gradients.dv = empty_laid_out_as(v_, shape().Dv);
   gradients.others.resize(inputs_.size());
   for (std::size_t i = kFirstOfStages; i < inputs_.size(); ++i) {
     if (!b.needs(static_cast<int>(i))) continue;

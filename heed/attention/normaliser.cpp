@@ -13,6 +13,17 @@ Normaliser softmax_with_sink(const Tensor& sinks) {
   return {"softmax_with_sink", kernels::Normalise::softmax, sinks};
 }
 
+Normaliser top_k_weights(std::int64_t k) {
+  HEED_CHECK(k >= 1, "[top_k_weights] k is {}: a query must see at least 1 key", k);
+  return {"top_k_weights", kernels::Normalise::softmax, {}, k};
+}
+
+Normaliser hard_weights(RandomStream random) {
+  return {"hard_weights", kernels::Normalise::softmax, {}, 1, random};
+}
+
+Normaliser hard_weights(std::uint64_t seed) { return hard_weights(RandomStream{seed, 0}); }
+
 Normaliser sigmoid_weights() { return {"sigmoid_weights", kernels::Normalise::sigmoid}; }
 
 Normaliser no_normaliser() { return {"no_normaliser", kernels::Normalise::none}; }

@@ -1,9 +1,12 @@
 // How scores become weights, as a value.
 #pragma once
 
-#include <string>
+#include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "heed/base/random.h"
 #include "heed/kernels/attention/program.h"
 #include "heed/tensor/tensor.h"
 
@@ -11,20 +14,29 @@ namespace heed {
 
 class Normaliser {
  public:
-  Normaliser(std::string name, kernels::Normalise kind, Tensor sinks = {})
-      : name_(std::move(name)), kind_(kind), sinks_(std::move(sinks)) {}
+  /// `name` must be a literal.
+  Normaliser(const char* name, kernels::Normalise kind, Tensor sinks = {}, std::int64_t top_k = 0,
+             std::optional<RandomStream> draw = {})
+      : name_(name), kind_(kind), sinks_(std::move(sinks)), top_k_(top_k), draw_(draw) {}
 
   /// As in messages: the name of the function that makes it.
-  const std::string& name() const { return name_; }
+  std::string_view name() const { return name_; }
   kernels::Normalise kind() const { return kind_; }
   /// [H], or undefined.
   const Tensor& sinks() const { return sinks_; }
-  bool has_log_sum_exp() const { return kind_ == kernels::Normalise::softmax; }
+  /// If positive, a query sees only its best so many keys.
+  std::int64_t top_k() const { return top_k_; }
+  /// If there, noise from it is added to scores before.
+  const std::optional<RandomStream>& draw() const { return draw_; }
+  /// Whether rows have one of the scores alone, without noise.
+  bool has_log_sum_exp() const { return kind_ == kernels::Normalise::softmax && !draw_; }
 
  private:
-  std::string name_;
+  const char* name_;
   kernels::Normalise kind_;
   Tensor sinks_;
+  std::int64_t top_k_;
+  std::optional<RandomStream> draw_;
 };
 
 /// e^score, divided by the sum over all keys a query sees.
@@ -32,6 +44,15 @@ Normaliser softmax_weights();
 /// The same with one more term in each head's sum, e^sink: weight that goes to no value (Xiao et
 /// al. 2023; gpt-oss). sinks [H], learned or not.
 Normaliser softmax_with_sink(const Tensor& sinks);
+/// Softmax over the k best keys of each query; of equal scores the earlier keys win. Which they are
+/// has no gradient.
+Normaliser top_k_weights(std::int64_t k);
+/// All weight goes to one key, drawn with the probability that softmax gives it (hard attention, Xu
+/// et al. 2015). The gradient goes to the values alone, for a draw has none by its scores:
+/// hard_attention (attention/hard.h) returns what the score function estimator needs.
+Normaliser hard_weights(RandomStream random);
+/// The same from the first stream of a seed.
+Normaliser hard_weights(std::uint64_t seed);
 /// 1 / (1 + e^-score), each key by itself.
 Normaliser sigmoid_weights();
 /// The scores themselves, 0 where hidden.

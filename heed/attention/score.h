@@ -1,6 +1,6 @@
 // How a query and a key make a score, as a value: stages/scores.h makes them. What can be done to
-// all queries and all keys beforehand is done by ops; the rest is a scaled dot product in the
-// tiles.
+// all queries and all keys beforehand is done by ops; the rest is a scaled dot product, or
+// an additive score, in the tiles.
 #pragma once
 
 #include <memory>
@@ -11,11 +11,13 @@
 
 namespace heed {
 
-/// What the tiles work on: score = scale * q . k.
+/// What the tiles work on: score = scale * q . k, or with `additive` the sum over features of
+/// additive[d] tanh(q[d] + k[d]).
 struct ScoreOperands {
   Tensor q;  ///< [B, H, Tq, D]
   Tensor k;  ///< [B, G, Tk, D]
   double scale = 1.0;
+  Tensor additive = {};  ///< [D] or [H, D], contiguous; or undefined.
 };
 
 /// A kind of score; to be immutable, for specs share it.

@@ -6,6 +6,7 @@
 
 #include "heed/attention/mask.h"
 #include "heed/attention/normaliser.h"
+#include "heed/attention/observer.h"
 #include "heed/attention/score.h"
 #include "heed/attention/stage.h"
 #include "heed/attention/stages/scores.h"
@@ -19,6 +20,7 @@ struct AttentionSpec {
   Mask see = {};                      ///< Hides keys, after all modifiers.
   Normaliser normalise = softmax_weights();
   std::vector<Reweight> reweight = {};  ///< Change weights, in this order.
+  std::vector<Observer> observe = {};   ///< Look on, and change nothing.
 };
 
 /// The rows at which packed sequences start, and behind the last one the total: B + 1 of each.

@@ -171,8 +171,7 @@ TEST(AttentionDecodeOp, SaysWhatIsWrong) {
             "[attention_decode] q [2, 3, 1, 20] has 3 heads, the cache 2: H must be a multiple of "
             "G");
   EXPECT_EQ(decode(zeros({B, H, 1, D}), {.normalise = softmax_with_sink(zeros({3}))}),
-            "[attention_decode] sinks of softmax_with_sink [3]: there must be one for each of 4 "
-            "heads");
+            "[attention] sinks of softmax_with_sink [3]: there must be one for each of 4 heads");
   EXPECT_NE(decode(zeros({B, H, 1, D + 1})).find("they must agree"), std::string::npos);
 }
 

@@ -8,12 +8,14 @@
 #include "heed/attention/attention.h"
 #include "heed/attention/masks/mask_fn.h"
 #include "heed/attention/masks/window.h"
+#include "heed/attention/stages/dense_bias.h"
 #include "heed/attention/stages/soft_cap.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/join.h"
 #include "heed/ops/matmul.h"
+#include "heed/ops/reduce.h"
 #include "heed/ops/softmax.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
@@ -118,6 +120,82 @@ TEST(Normaliser, NoneTakesTheScores) {
       false);
 }
 
+// True for the n best of each row; of equal ones, the earlier.
+Tensor among_best(const Tensor& scores, std::size_t n) {
+  const std::vector<double> x = scores.detach().to_vector<double>();
+  const auto keys = static_cast<std::size_t>(scores.size(-1));
+  Tensor best = empty(scores.shape(), DType::boolean);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    std::size_t before = 0;
+    for (std::size_t j = i / keys * keys; j < i / keys * keys + keys; ++j) {
+      before += x[j] > x[i] || (x[j] == x[i] && j < i);
+    }
+    best.mutable_data<bool>()[i] = before < n;
+  }
+  return best;
+}
+
+TEST(Normaliser, TopKTakesTheBestKeys) {
+  for (const std::size_t k : {1, 2, 4, 5, 100}) {
+    const auto fused = [k](test::Tensors in) {
+      return attention(in[0], in[1], in[2],
+                       {.see = causal(), .normalise = top_k_weights(static_cast<std::int64_t>(k))});
+    };
+    const auto plain = [k](test::Tensors in) {
+      Tensor scores = where(triangle(), plain_scores(in), -kInfinity);
+      const Tensor double_scores = cast_data(scores.detach(), DType::f64);
+      scores = where(among_best(double_scores, k), scores, -kInfinity);
+      return matmul(softmax(scores), in[2]);
+    };
+    check("top_k", fused, plain, false);
+  }
+}
+
+TEST(Normaliser, TopKTakesTheEarlierOfEqualKeysAndKeepsTheirGradient) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    Tensor x = ones({1, 1, 3, 2}, dtype), k = ones({1, 1, 9, 2}, dtype);
+    Tensor v = zeros({1, 1, 9, 1}, dtype);
+    v.requires_grad();
+    const auto [y, lse] =
+        attention_with_log_sum_exp(x, k, v, {.score = dot_score(), .normalise = top_k_weights(4)});
+    backward(y, ones({1, 1, 3, 1}, dtype));
+    for (std::int64_t j = 0; j < 9; ++j) {
+      EXPECT_NEAR(view::select(view::reshape(v.grad(), {9}), 0, j).item(), j < 4 ? 0.75 : 0.0,
+                  1e-6);
+    }
+    EXPECT_NEAR(view::select(view::reshape(lse, {3}), 0, 0).item(), 2.0 + std::log(4.0), 1e-6);
+  }
+}
+
+TEST(Normaliser, HardReadsOneValueAndSendsNoGradientToScores) {
+  Generator generator(4);
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    Tensor q = normal({2, 2, 20, 4}, 0.0, 1.0, generator, dtype);
+    Tensor k = normal({2, 2, 30, 4}, 0.0, 1.0, generator, dtype);
+    Tensor v = normal({2, 2, 30, 3}, 0.0, 1.0, generator, dtype);
+    Tensor bias = zeros({20, 30}, dtype);
+    for (Tensor* const x : {&q, &k, &v, &bias}) x->requires_grad();
+    const Tensor y = attention(
+        q, k, v, {.modify = {dense_bias(bias)}, .see = causal(), .normalise = hard_weights(3)});
+    backward(y, ones(y.shape(), dtype));
+    const std::vector<double> out = cast_data(y.detach(), DType::f64).to_vector<double>();
+    const std::vector<double> values = cast_data(v.detach(), DType::f64).to_vector<double>();
+    for (std::size_t row = 0; row < 80; ++row) {
+      int matches = 0;
+      for (std::size_t j = 0; j <= row % 20; ++j) {
+        const std::size_t at = (row / 20 * 30 + j) * 3;
+        matches += std::abs(out[row * 3] - values[at]) < 1e-6 &&
+                   std::abs(out[row * 3 + 2] - values[at + 2]) < 1e-6;
+      }
+      EXPECT_EQ(matches, 1) << row;
+    }
+    for (const Tensor* const x : {&q, &k, &bias}) {
+      EXPECT_TRUE(test::same_bits(x->grad(), zeros(x->shape(), dtype)));
+    }
+    EXPECT_NEAR(sum(v.grad()).item(), 2 * 2 * 20 * 3, 1e-4);
+  }
+}
+
 TEST(Normaliser, WrongUseSaysWhatIsWrong) {
   const Tensor x = ones({1, 2, 3, 4});
   EXPECT_EQ(error_message([] {
@@ -131,6 +209,11 @@ TEST(Normaliser, WrongUseSaysWhatIsWrong) {
             }),
             "[attention] sinks of softmax_with_sink is f64, this call computes in f32: use cast(x, "
             "DType::f32)");
+  EXPECT_EQ(error_message([] { top_k_weights(0); }),
+            "[top_k_weights] k is 0: a query must see at least 1 key");
+  EXPECT_EQ(
+      error_message([&] { attention_with_log_sum_exp(x, x, x, {.normalise = hard_weights(1)}); }),
+      "[attention] the log-sum-exp of hard_weights: only softmax has one");
   EXPECT_EQ(
       error_message([&] { attention_with_log_sum_exp(x, x, x, {.normalise = sigmoid_weights()}); }),
       "[attention] the log-sum-exp of sigmoid_weights: only softmax has one");

@@ -1,12 +1,16 @@
 #include "tests/attention/plain_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "heed/attention/stages/alibi.h"
 #include "heed/attention/stages/dense_bias.h"
 #include "heed/attention/stages/distance_bias.h"
+#include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
+#include "heed/attention/stages/scores.h"
 #include "heed/attention/stages/shaw.h"
 #include "heed/attention/stages/soft_cap.h"
 #include "heed/attention/stages/t5_bias.h"
@@ -202,6 +206,56 @@ std::vector<StageCase> function_cases(const CaseSizes& s) {
            {.scores = plain}}};
 }
 
+StageCase additive_case(const CaseSizes& s) {
+  return {"additive_score",
+          {{s.H, s.D}},
+          [](AttentionSpec& spec, Tensors p) { spec.score = additive_score(p[0]); },
+          {.score = [s](const Tensor& q, const Tensor& k, Tensors p) {
+            const Tensor w = reshape(p[0], {s.H, 1, 1, s.D});
+            return sum(tanh(unsqueeze(q, 3) + unsqueeze(k, 2)) * w, {-1});
+          }}};
+}
+
+// True for the n largest of each row.
+Tensor among_best(const Tensor& scores, std::int64_t n) {
+  const std::vector<double> x = cast_data(scores.detach(), DType::f64).to_vector<double>();
+  const auto keys = static_cast<std::size_t>(scores.size(-1));
+  Tensor best = empty(scores.shape(), DType::boolean);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto row = x.begin() + static_cast<std::ptrdiff_t>(i / keys * keys);
+    const auto better = std::count_if(row, row + static_cast<std::ptrdiff_t>(keys),
+                                      [&](double other) { return other > x[i]; });
+    best.mutable_data<bool>()[i] = better < n;
+  }
+  return best;
+}
+
+StageCase top_k_case() {
+  return {"top_k_weights",
+          {},
+          [](AttentionSpec& spec, Tensors) { spec.normalise = top_k_weights(3); },
+          {.seen = [](const Tensor& scores) { return among_best(scores, 3); }}};
+}
+
+StageCase observers_case() {
+  struct Outputs {
+    Tensor scores, modified, weights, read, log_sum_exp;
+    TopWeights top;
+  };
+  const auto out = std::make_shared<Outputs>();
+  return {"observers",
+          {},
+          [out](AttentionSpec& spec, Tensors) {
+            spec.observe = {observe_scores(out->scores, {}, 0),
+                            observe_scores(out->modified, {.rows = {2, 0}}),
+                            observe_weights(out->weights, {.heads = {1}}),
+                            observe_weights(out->read, {}, WeightsAt::read),
+                            observe_top_weights(out->top, 2),
+                            observe_log_sum_exp(out->log_sum_exp)};
+          },
+          {}};
+}
+
 }  // namespace
 
 std::vector<StageCase> stage_cases(const CaseSizes& s) {
@@ -224,7 +278,7 @@ std::vector<StageCase> stage_cases(const CaseSizes& s) {
           temperature_case({1}),
           temperature_case({s.H})});
   append(shaw_cases(s));
-  append({dropout_case(s)});
+  append({dropout_case(s), additive_case(s), top_k_case(), observers_case()});
   append(function_cases(s));
   return cases;
 }
@@ -242,13 +296,23 @@ Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
   const std::int64_t H = q.size(1), G = k.size(1);
   Tensor heads = empty({H}, DType::i64);
   for (std::int64_t h = 0; h < H; ++h) heads.mutable_data<std::int64_t>()[h] = h / (H / G);
-  const Tensor scaled = q * call.scale;                                  // [B, H, Tq, D]
-  Tensor scores = matmul(scaled, transpose(index_select(k, 1, heads)));  // [B, H, Tq, Tk]
+  const Tensor keys = index_select(k, 1, heads);    // [B, H, Tk, D]
+  Tensor scaled = q * call.scale;                   // [B, H, Tq, D]
+  Tensor scores = matmul(scaled, transpose(keys));  // [B, H, Tq, Tk]
+  for (const auto& [plain, parameters] : call.stages) {
+    if (!plain.score) continue;
+    scaled = q;
+    scores = plain.score(q, keys, parameters);
+  }
   for (const auto& [plain, parameters] : call.stages) {
     if (plain.scores) scores = plain.scores(scores, scaled, parameters);
   }
   if (call.seen.defined()) {
     scores = where(call.seen, scores, -std::numeric_limits<double>::infinity());
+  }
+  for (const auto& [plain, parameters] : call.stages) {
+    if (!plain.seen) continue;
+    scores = where(plain.seen(scores), scores, -std::numeric_limits<double>::infinity());
   }
   Tensor weights = softmax(scores), extra;
   for (const auto& [plain, parameters] : call.stages) {

@@ -14,8 +14,12 @@ using Tensors = std::span<const Tensor>;
 
 /// What a stage does to whole matrices [B, H, Tq, Tk]; each may be empty.
 struct PlainStage {
+  /// The scores themselves instead of the scaled dot product, from q and k of as many heads.
+  std::function<Tensor(const Tensor& q, const Tensor& k, Tensors parameters)> score = {};
   /// The scores from the scores, the queries times the scale, and the stage's parameters.
   std::function<Tensor(const Tensor& scores, const Tensor& q, Tensors parameters)> scores = {};
+  /// What of masked scores is seen, as booleans.
+  std::function<Tensor(const Tensor& scores)> seen = {};
   std::function<Tensor(const Tensor& weights, Tensors parameters)> weights = {};
   /// What is added to the output.
   std::function<Tensor(const Tensor& weights, Tensors parameters)> output = {};
@@ -34,11 +38,11 @@ struct CaseSizes {
   std::int64_t B = 1, H = 2, G = 1, Tq = 5, Tk = 7, D = 3, Dv = 4;
 };
 
-/// Every stage that changes scores or weights.
+/// Every stage that changes scores or weights, and a score, a normaliser and observers.
 std::vector<StageCase> stage_cases(const CaseSizes& sizes);
 
 /// In the order given: scores * scale, modifiers, mask (undefined or boolean, true where seen),
-/// softmax, weights' stages, output.
+/// softmax of what is seen, weights' stages, output.
 struct PlainCall {
   struct Stage {
     PlainStage plain;

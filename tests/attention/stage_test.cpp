@@ -100,7 +100,10 @@ TEST(Stages, InPairsEqualThePlainOnesInThatOrder) {
   const CaseSizes sizes;
   const std::vector<StageCase> cases = test::stage_cases(sizes);
   for (const StageCase& first : cases) {
-    for (const StageCase& second : cases) expect_equal({sizes, {first, second}});
+    for (const StageCase& second : cases) {
+      if (first.plain.score && second.plain.score) continue;  // there can be but one
+      expect_equal({sizes, {first, second}});
+    }
   }
 }
 

@@ -77,6 +77,28 @@ class Cosine : public ScoreImpl {
   Tensor learned_;  // or undefined
 };
 
+class Additive : public ScoreImpl {
+ public:
+  explicit Additive(Tensor weights) : weights_(std::move(weights)) {}
+  std::string name() const override { return "additive_score"; }
+  ScoreOperands prepare(const Tensor& q, const Tensor& k) const override {
+    HEED_CHECK(q.size(3) == k.size(3),
+               "[attention] q {} has D = {}, k {} has {}: additive_score wants both projected to "
+               "one size",
+               to_string(q.shape()), q.size(3), to_string(k.shape()), k.size(3));
+    check_parameter(name(), "weights", weights_, q.dtype());
+    const std::int64_t H = q.size(1), D = q.size(3);
+    HEED_CHECK(weights_.shape() == Shape({D}) || weights_.shape() == Shape({H, D}),
+               "[attention] weights of additive_score {}: for q {} they must be {} or {}",
+               to_string(weights_.shape()), to_string(q.shape()), to_string(Shape({D})),
+               to_string(Shape({H, D})));
+    return {q, k, 1.0, contiguous(weights_)};
+  }
+
+ private:
+  Tensor weights_;
+};
+
 template <typename Impl, typename... Args>
 Score make(Args&&... args) {
   return Score(std::make_shared<const Impl>(std::forward<Args>(args)...));
@@ -91,5 +113,6 @@ Score scaled_dot_score(std::optional<double> scale) {
 Score general_score(const Tensor& weight) { return make<General>(weight); }
 Score cosine_score(double scale) { return make<Cosine>(scale, Tensor()); }
 Score cosine_score(const Tensor& scale) { return make<Cosine>(1.0, scale); }
+Score additive_score(const Tensor& weights) { return make<Additive>(weights); }
 
 }  // namespace heed

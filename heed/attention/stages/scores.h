@@ -1,5 +1,5 @@
 // Scores: dot products of queries and keys, plain, scaled, through a matrix, or of their
-// directions.
+// directions; and additive ones.
 #pragma once
 
 #include <optional>
@@ -18,5 +18,9 @@ Score general_score(const Tensor& weight);
 Score cosine_score(double scale = 1.0);
 /// The same with a scale that may be learned, one number or one for each head [H].
 Score cosine_score(const Tensor& scale);
+
+/// sum over d of w[d] tanh(q[d] + k[d]), w [D] or [H, D] (Bahdanau et al. 2015): q and k are the
+/// projected ones, W s and U h in the paper. No n x m x d numbers are stored for it.
+Score additive_score(const Tensor& weights);
 
 }  // namespace heed

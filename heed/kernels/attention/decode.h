@@ -24,7 +24,7 @@ inline bool can_decode(const AttentionProgram<float>& program) {
 
 /// What attention_forward computes, to within rounding, of programs that it can. Keys are taken in
 /// parts, and a stage's begin and end are called for each part of which a query sees something: its
-/// output is the part's own, and the parts are added up afterwards.
+/// output is the part's own, and the parts are added up afterwards, when close_part is called.
 void attention_decode(const AttentionProgram<float>& program, const DecodeCall<float>& call);
 void attention_decode(const AttentionProgram<float>& program, const DecodeCall<BFloat16>& call);
 

@@ -1,0 +1,169 @@
+#include "heed/attention/program.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "heed/base/error.h"
+#include "heed/kernels/attention/stages.h"
+#include "heed/kernels/attention/stages/gumbel.h"
+#include "heed/ops/view.h"
+
+namespace heed {
+
+PreparedSpec::PreparedSpec(const AttentionSpec& spec, const kernels::AttentionShape& shape,
+                           const ScoreOperands& score, DType dtype, TensorList& inputs)
+    : shape_(shape),
+      dtype_(dtype),
+      scale_(score.scale),
+      additive_(score.additive.defined()),
+      normaliser_(spec.normalise),
+      observe_(spec.observe.begin(), spec.observe.end()) {
+  additive_at_ = inputs.size();
+  if (additive_) inputs.push_back(score.additive);
+  sinks_at_ = inputs.size();
+  if (const Tensor& sinks = normaliser_.sinks(); sinks.defined()) {
+    check_parameter(normaliser_.name(), "sinks", sinks, dtype);
+    HEED_CHECK(sinks.shape() == Shape({shape.H}),
+               "[attention] sinks of {} {}: there must be one for each of {} heads",
+               normaliser_.name(), to_string(sinks.shape()), shape.H);
+    inputs.push_back(contiguous(sinks));
+  }
+  for (const Modifier& stage : spec.modify) add(stage, modify_, inputs);
+  for (const Reweight& stage : spec.reweight) add(stage, reweight_, inputs);
+  check_counts();
+  see_ = spec.see.bind(shape_);
+}
+
+void PreparedSpec::add(const Stage& stage, Stages& list, TensorList& inputs) const {
+  const TensorList tensors = stage.impl()->inputs(shape_, dtype_);
+  list.push_back({stage.impl(), inputs.size(), tensors.size()});
+  inputs.insert(inputs.end(), tensors.begin(), tensors.end());
+}
+
+void PreparedSpec::check_counts() const {
+  std::size_t modify = modify_.size() + (normaliser_.draw() ? 1 : 0), reweight = reweight_.size();
+  for (const Observer& observer : observe_) {
+    const Lookout lookout = observer.impl().lookout();
+    if (lookout != Lookout::rows) ++(lookout == Lookout::scores ? modify : reweight);
+  }
+  HEED_CHECK(std::max(modify, reweight) <= kernels::kMaxStages,
+             "[attention] more than {} stages in one list: join some of them", kernels::kMaxStages);
+}
+
+bool PreparedSpec::shows_log_sum_exp() const {
+  return std::any_of(observe_.begin(), observe_.end(), [](const Observer& observer) {
+    return observer.impl().lookout() == Lookout::rows;
+  });
+}
+
+std::int64_t PreparedSpec::top_k() const {
+  // Of one key, which it is is asked for.
+  const std::int64_t k = normaliser_.top_k();
+  return k == 1 || k < shape_.Tk ? k : 0;
+}
+
+Watchers PreparedSpec::start_observers() const {
+  Watchers watchers;
+  const ObservedCall call{shape_, dtype_, modify_.size(), see_.get(), has_log_sum_exp()};
+  for (const Observer& observer : observe_) {
+    watchers.push_back({observer.impl().lookout(), observer.impl().after().value_or(modify_.size()),
+                        observer.impl().start(call)});
+  }
+  return watchers;
+}
+
+template <typename T>
+struct BoundProgram<T>::Sources {
+  std::span<const Tensor> inputs;
+  std::span<Tensor> gradients = {};
+  std::span<const Watcher> watchers = {};
+};
+
+template <typename T>
+BoundProgram<T>::BoundProgram(const PreparedSpec& spec, std::span<const Tensor> inputs,
+                              const Watchers& watchers) {
+  bind(spec, {.inputs = inputs, .watchers = watchers});
+}
+
+template <typename T>
+BoundProgram<T>::BoundProgram(const PreparedSpec& spec, std::span<const Tensor> inputs,
+                              std::span<Tensor> gradients) {
+  bind(spec, {.inputs = inputs, .gradients = gradients});
+}
+
+template <typename T>
+void BoundProgram<T>::bind(const PreparedSpec& spec, const Sources& from) {
+  program_.shape = spec.shape_;
+  bind_modifiers(spec, from);
+  add_watchers(from, Lookout::weights, 0, reweight_);
+  for (const auto& stage : spec.reweight_) add(stage, from, reweight_);
+  add_watchers(from, Lookout::read_weights, 0, reweight_);
+  program_.scale = static_cast<T>(spec.scale_);
+  if (spec.additive_) {
+    const Tensor& weights = from.inputs[spec.additive_at_];
+    program_.additive = weights.template data<T>();
+    program_.additive_head = weights.rank() == 2 ? weights.size(1) : 0;
+  }
+  program_.modify = modify_;
+  program_.see = spec.see_.get();
+  program_.top_k = spec.top_k();
+  program_.normalise = spec.normaliser_.kind();
+  if (spec.has_sinks()) program_.sinks = from.inputs[spec.sinks_at_].template data<T>();
+  program_.reweight = reweight_;
+}
+
+template <typename T>
+void BoundProgram<T>::bind_modifiers(const PreparedSpec& spec, const Sources& from) {
+  std::size_t done = 0;
+  add_watchers(from, Lookout::scores, done, modify_);
+  std::size_t looking = modify_.size();
+  for (const auto& stage : spec.modify_) {
+    add(stage, from, modify_);
+    const std::size_t before = modify_.size();
+    add_watchers(from, Lookout::scores, ++done, modify_);
+    looking += modify_.size() - before;
+  }
+  if (const auto& random = spec.normaliser_.draw()) {
+    keep(std::make_unique<kernels::GumbelNoise<T>>(*random), modify_);
+  }
+  program_.only_looks = looking == modify_.size();
+}
+
+template <typename T>
+void BoundProgram<T>::add(const PreparedSpec::PreparedStage& stage, const Sources& from,
+                          Stages& list) {
+  std::span<Tensor> gradients = from.gradients;
+  if (!gradients.empty()) gradients = gradients.subspan(stage.first, stage.count);
+  const StageBinding to{program_.shape, from.inputs.subspan(stage.first, stage.count), gradients};
+  if constexpr (std::is_same_v<T, float>) {
+    keep(stage.impl->bind_f32(to), list);
+  } else {
+    keep(stage.impl->bind_f64(to), list);
+  }
+}
+
+template <typename T>
+void BoundProgram<T>::add_watchers(const Sources& from, Lookout lookout, std::size_t after,
+                                   Stages& list) {
+  for (const Watcher& watcher : from.watchers) {
+    if (watcher.lookout != lookout) continue;
+    if (lookout == Lookout::scores && watcher.after != after) continue;
+    if constexpr (std::is_same_v<T, float>) {
+      keep(watcher.observation->stage_f32(), list);
+    } else {
+      keep(watcher.observation->stage_f64(), list);
+    }
+  }
+}
+
+template <typename T>
+void BoundProgram<T>::keep(TileStagePtr<T> stage, Stages& list) {
+  if (stage == nullptr) return;
+  list.push_back(stage.get());
+  owned_.push_back(std::move(stage));
+}
+
+template class BoundProgram<float>;
+template class BoundProgram<double>;
+
+}  // namespace heed
