@@ -15,7 +15,7 @@ struct Interval {
   std::int64_t first = 0, last = 0;
 };
 
-/// Self has `Interval interval(batch, row) const`.
+/// Self has `Interval interval(batch, row) const`, or the same of (batch, head, row).
 template <typename Self>
 class IntervalVisibility : public kernels::Visibility {
  public:
@@ -57,7 +57,12 @@ class IntervalVisibility : public kernels::Visibility {
 
  private:
   Interval of(const kernels::Region& region, std::int64_t r) const {
-    return static_cast<const Self*>(this)->interval(region.batch, region.row + r);
+    const Self& self = static_cast<const Self&>(*this);
+    if constexpr (requires { self.interval(region.batch, region.head, r); }) {
+      return self.interval(region.batch, region.head, region.row + r);
+    } else {
+      return self.interval(region.batch, region.row + r);
+    }
   }
 };
 
