@@ -4,7 +4,7 @@
 
 namespace heed {
 
-void check_parameter(const std::string& stage, const char* what, const Tensor& x, DType dtype) {
+void check_parameter(std::string_view stage, const char* what, const Tensor& x, DType dtype) {
   HEED_CHECK(x.defined(), "[attention] {} of {} is an undefined tensor", what, stage);
   HEED_CHECK(x.dtype() == dtype,
              "[attention] {} of {} is {}, this call computes in {}: use cast(x, DType::{})", what,

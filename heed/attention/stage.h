@@ -5,28 +5,33 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
-#include <vector>
 
+#include "heed/base/arena_vector.h"
 #include "heed/kernels/attention/program.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
 
+/// Tensors in a list that is made at every call.
+using TensorList = ArenaVector<Tensor>;
+
 /// What a stage is bound to: the sizes, its tensors, and where their gradients go.
 struct StageBinding {
   const kernels::AttentionShape& shape;
   std::span<const Tensor> inputs;  ///< As StageImpl::inputs made them.
-  std::span<Tensor> gradients;     ///< One for each: zeros, or undefined if nobody wants it.
+  std::span<Tensor> gradients;  ///< One for each, zeros, or undefined if nobody wants it; or none.
 
   template <typename T>
   const T* input(std::size_t i) const {
     return inputs[i].data<T>();
   }
+  bool wants_gradient(std::size_t i) const { return !gradients.empty() && gradients[i].defined(); }
   /// Contiguous, to be added to; null if nobody wants it.
   template <typename T>
   T* gradient(std::size_t i) const {
-    return gradients[i].defined() ? gradients[i].mutable_data<T>() : nullptr;
+    return wants_gradient(i) ? gradients[i].mutable_data<T>() : nullptr;
   }
 };
 
@@ -41,7 +46,7 @@ class StageImpl {
   virtual std::string name() const = 0;
   /// Throws heed::Error if the stage does not fit a call of that shape and dtype. Returns its
   /// tensors as bind wants them, made from the user's by differentiable ops.
-  virtual std::vector<Tensor> inputs(const kernels::AttentionShape& shape, DType dtype) const {
+  virtual TensorList inputs(const kernels::AttentionShape& shape, DType dtype) const {
     static_cast<void>(shape), static_cast<void>(dtype);
     return {};
   }
@@ -92,6 +97,6 @@ Handle make_stage(Args&&... args) {
 }
 
 /// Throws unless a stage's tensor is there and has the dtype of the call.
-void check_parameter(const std::string& stage, const char* what, const Tensor& x, DType dtype);
+void check_parameter(std::string_view stage, const char* what, const Tensor& x, DType dtype);
 
 }  // namespace heed

@@ -1,5 +1,6 @@
 #include "heed/attention/stages/alibi.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -21,18 +22,19 @@ class Alibi : public DistanceStage {
  public:
   Alibi(Tensor slopes, Corner corner) : slopes_(std::move(slopes)), corner_(corner) {}
   std::string name() const override { return "alibi"; }
-  std::vector<Tensor> inputs(const AttentionShape& shape, DType dtype) const override {
+  TensorList inputs(const AttentionShape& shape, DType dtype) const override {
     check_parameter(name(), "slopes", slopes_, dtype);
     HEED_CHECK(slopes_.shape() == Shape({shape.H}),
                "[attention] slopes of alibi {}: there must be one for each of {} heads",
                to_string(slopes_.shape()), shape.H);
     const Distances range(shape, common_shift(name(), corner_, shape));
-    std::vector<double> far;
-    for (std::int64_t n = 0; n < range.count; ++n) {
-      far.push_back(-std::abs(static_cast<double>(range.least + n)));
-    }
-    const Shape row{1, static_cast<std::int64_t>(far.size())};
-    const Tensor distances = cast_data(from_values<double>(far, row), dtype);
+    Tensor distances = empty({1, std::max<std::int64_t>(range.count, 0)}, dtype);
+    visit_float("alibi", dtype, [&](auto zero) {
+      using T = decltype(zero);
+      for (std::int64_t n = 0; n < range.count; ++n) {
+        distances.mutable_data<T>()[n] = -static_cast<T>(std::abs(range.least + n));
+      }
+    });
     return {unsqueeze(slopes_, 1) * distances};  // [H, Tq + Tk - 1]
   }
 

@@ -29,7 +29,7 @@ class DenseBias : public StageOf<DenseBias> {
  public:
   explicit DenseBias(Tensor bias) : bias_(std::move(bias)) {}
   std::string name() const override { return "dense_bias"; }
-  std::vector<Tensor> inputs(const AttentionShape& shape, DType dtype) const override {
+  TensorList inputs(const AttentionShape& shape, DType dtype) const override {
     check_parameter(name(), "bias", bias_, dtype);
     const Shape whole = shape_of(shape);
     Tensor bias = bias_;
@@ -51,7 +51,7 @@ class DenseBias : public StageOf<DenseBias> {
     kernels::DenseBiasTable<T> table;
     table.values = shared_heads(to.input<T>(0), to.inputs[0], whole);
     table.keys = to.shape.Tk;
-    if (to.gradients[0].defined()) {
+    if (to.wants_gradient(0)) {
       table.gradient = shared_heads(to.gradient<T>(0), to.gradients[0], whole);
     }
     return std::make_unique<kernels::DenseBias<T>>(table);

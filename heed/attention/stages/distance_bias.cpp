@@ -15,7 +15,7 @@ class DistanceBias : public DistanceStage {
   DistanceBias(Tensor table, std::int64_t zero, Corner corner)
       : table_(std::move(table)), zero_(zero), corner_(corner) {}
   std::string name() const override { return "distance_bias"; }
-  std::vector<Tensor> inputs(const AttentionShape& shape, DType dtype) const override {
+  TensorList inputs(const AttentionShape& shape, DType dtype) const override {
     check_parameter(name(), "table", table_, dtype);
     HEED_CHECK(table_.rank() == 1 || (table_.rank() == 2 && table_.size(0) == shape.H),
                "[attention] table of distance_bias {}: it must be [length] or [H, length], H = {}",

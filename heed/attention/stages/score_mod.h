@@ -85,7 +85,7 @@ class ScoreMod : public StageOf<ScoreMod<F, D>> {
  public:
   ScoreMod(F f, D slope) : f_(std::move(f)), slope_(std::move(slope)) {}
   std::string name() const override { return "score_mod"; }
-  std::vector<Tensor> inputs(const kernels::AttentionShape& shape, DType) const override {
+  TensorList inputs(const kernels::AttentionShape& shape, DType) const override {
     kernels::check_int_sizes("score_mod", shape);
     return {};
   }

@@ -17,7 +17,7 @@ class Shaw : public StageOf<Self> {
  public:
   Shaw(Tensor table, Corner corner) : table_(std::move(table)), corner_(corner) {}
   std::string name() const override { return Self::kName; }
-  std::vector<Tensor> inputs(const AttentionShape& shape, DType dtype) const override {
+  TensorList inputs(const AttentionShape& shape, DType dtype) const override {
     check_parameter(name(), "table", table_, dtype);
     const std::int64_t features = Self::features(shape);
     const bool fits = table_.rank() == 2 || (table_.rank() == 3 && table_.size(0) == shape.H);

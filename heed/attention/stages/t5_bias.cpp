@@ -19,7 +19,7 @@ class T5Bias : public DistanceStage {
  public:
   T5Bias(Tensor table, T5Options options) : table_(std::move(table)), options_(options) {}
   std::string name() const override { return "t5_bias"; }
-  std::vector<Tensor> inputs(const AttentionShape& shape, DType dtype) const override {
+  TensorList inputs(const AttentionShape& shape, DType dtype) const override {
     check_parameter(name(), "table", table_, dtype);
     HEED_CHECK(table_.size(1) == shape.H,
                "[attention] table of t5_bias {}: it must be [buckets, H], q has {} heads",

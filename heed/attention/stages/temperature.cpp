@@ -15,7 +15,7 @@ class Temperature : public StageOf<Temperature> {
  public:
   Temperature(double fixed, Tensor learned) : fixed_(fixed), learned_(std::move(learned)) {}
   std::string name() const override { return "temperature"; }
-  std::vector<Tensor> inputs(const kernels::AttentionShape& shape, DType dtype) const override {
+  TensorList inputs(const kernels::AttentionShape& shape, DType dtype) const override {
     if (!learned_.defined()) return {full({1}, 1.0 / fixed_, dtype)};
     check_parameter(name(), "temperature", learned_, dtype);
     HEED_CHECK(learned_.numel() == 1 || learned_.shape() == Shape({shape.H}),
