@@ -11,6 +11,7 @@ from pathlib import Path
 import torch
 from safetensors import safe_open
 
+import attention
 import convolution
 import functions
 import layers
@@ -29,6 +30,7 @@ GROUPS = {
     "Recurrent": recurrent,
     "Convolution and pooling": convolution,
     "Functions": functions,
+    "Attention": attention,
     "Optimisers": optimisers,
     "Schedules": schedules,
 }

@@ -1,0 +1,58 @@
+// Attention twice: as a differentiable call with stages, and on raw memory without tensors or tape,
+// which is what another program's buffers need. Both must agree.
+#include <fmt/format.h>
+#include <heed/heed.h>
+#include <heed/kernels/attention/forward.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+namespace {
+
+constexpr std::int64_t B = 2, H = 4, T = 150, D = 32;
+
+// Sequences of [position][head][feature], as most programs keep them, read where they are.
+std::vector<float> raw_attention(const std::vector<float>& q, const std::vector<float>& k,
+                                 const std::vector<float>& v, const heed::Mask& mask) {
+  using namespace heed::kernels;
+  const auto rows = [](auto* data) { return Heads{data, T * H * D, D, H * D}; };
+  AttentionProgram<float> program;
+  program.shape = {.B = B, .H = H, .G = H, .Tq = T, .Tk = T, .D = D, .Dv = D};
+  program.scale = 1.0f / std::sqrt(static_cast<float>(D));
+  const std::unique_ptr<Visibility> see = mask.bind(program.shape);
+  program.see = see.get();
+  std::vector<float> output(q.size());
+  AttentionForward<float> call;
+  call.q = rows(q.data());
+  call.k = rows(k.data());
+  call.v = rows(v.data());
+  call.output = rows(output.data());
+  attention_forward(program, call);
+  return output;
+}
+
+}  // namespace
+
+int main() {
+  using namespace heed;
+  const Tensor q = randn({B, T, H, D}), k = randn({B, T, H, D}), v = randn({B, T, H, D});
+  const Mask mask = causal() & key_lengths({150, 90});
+
+  // [B, T, H, D] in memory, seen as [B, H, T, D]: no copy.
+  const auto heads = [](const Tensor& x) { return transpose(x, 1, 2); };
+  const Tensor y = attention(heads(q), heads(k), heads(v), {.see = mask});
+  const std::vector<float> raw =
+      raw_attention(q.to_vector<float>(), k.to_vector<float>(), v.to_vector<float>(), mask);
+  const bool equal = contiguous(heads(y)).to_vector<float>() == raw;
+  fmt::print("tensors and raw memory give the same bits: {}\n", equal);
+
+  // Learned slopes of ALiBi, a soft cap, and a gradient through all of it.
+  Tensor slopes = alibi_slopes(H).requires_grad();
+  sum(square(attention(heads(q), heads(k), heads(v),
+                       {.modify = {alibi(slopes), soft_cap(20.0)}, .see = mask})))
+      .backward();
+  const std::vector<float> d = slopes.grad().to_vector<float>();
+  fmt::print("gradient of the slopes: {:.3f} {:.3f} {:.3f} {:.3f}\n", d[0], d[1], d[2], d[3]);
+  return equal ? 0 : 1;
+}
