@@ -26,7 +26,6 @@ def operands(random: Random, kv_heads: int = H, queries: int = TQ, keys: int = T
 
 def scaled_dot_product() -> Iterator[Golden]:
     """F.scaled_dot_product_attention."""
-    sdpa = F.scaled_dot_product_attention
     yield differentiate("attention", sdpa_of(), operands(Random("attention")))
     yield differentiate(
         "attention_causal", sdpa_of(is_causal=True), operands(Random("attention_causal"))
@@ -40,14 +39,14 @@ def scaled_dot_product() -> Iterator[Golden]:
     mask[..., 0] = True  # PyTorch's rows that see nothing are not ours
     yield differentiate(
         name,
-        lambda q, k, v, mask: sdpa(q, k, v, attn_mask=mask),
+        lambda q, k, v, mask: F.scaled_dot_product_attention(q, k, v, attn_mask=mask),
         operands(random) | {"mask": mask},
     )
     name = "attention_bias"
     random = Random(name)
     yield differentiate(
         name,
-        lambda q, k, v, bias: sdpa(q, k, v, attn_mask=bias),
+        lambda q, k, v, bias: F.scaled_dot_product_attention(q, k, v, attn_mask=bias),
         operands(random) | {"bias": random.normal(H, TQ, TK)},
     )
 

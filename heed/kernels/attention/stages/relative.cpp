@@ -3,8 +3,8 @@
 #include "heed/kernels/foreach_target.h"  // must come before simd.h
 
 #include <algorithm>
-#include <vector>
 
+#include "heed/base/arena.h"
 #include "heed/kernels/attention/stages/add_up.h"
 #include "heed/kernels/attention/stages/relative-inl.h"
 #include "heed/kernels/attention/stages/relative.h"
@@ -118,10 +118,10 @@ void finish(const RelativeTable<T>& table, const StageSums<T>& sums) {
   if (table.gradient == nullptr) return;
   const std::int64_t size = relative_sums_size(table.clip, table.features);
   const std::int64_t width = size / table.features;
-  std::vector<T> total(static_cast<std::size_t>(sums.heads * size));
-  add_up(sums, size, [&](std::int64_t, std::int64_t h, std::int64_t i) -> T& {
-    return total[static_cast<std::size_t>(h * size + i)];
-  });
+  const Scratch<T> total(sums.heads * size);
+  std::fill_n(total.data(), total.size(), T(0));
+  add_up(sums, size,
+         [&](std::int64_t, std::int64_t h, std::int64_t i) -> T& { return total[h * size + i]; });
   for (std::int64_t h = 0; h < sums.heads; ++h) {
     const T* const from = total.data() + h * size;
     T* const to = table.gradient + h * table.head_stride;
