@@ -398,8 +398,8 @@ class BackwardCell {
   StageRun<float> modify_, reweight_;
   RowsOf<const float> keys_, values_;
   std::int64_t span_from_ = 0;
-  HWY_ALIGN float cut_scores_[kBlockRows];  // of top_k
-  HWY_ALIGN std::int32_t cut_keys_[kBlockRows];
+  float cut_scores_[kBlockRows];  // of top_k
+  std::int32_t cut_keys_[kBlockRows];
   KeyPlan::Strips strips_;
 };
 

@@ -339,8 +339,8 @@ class ForwardBlock {
   StageRun<float> modify_, reweight_;
   RowsOf<const float> keys_, values_;
   KeyPlan::Strips strips_;
-  HWY_ALIGN float cut_scores_[kBlockRows];  // of top_k
-  HWY_ALIGN std::int32_t cut_keys_[kBlockRows];
+  float cut_scores_[kBlockRows];  // of top_k
+  std::int32_t cut_keys_[kBlockRows];
   bool settled_ = false;   // every row has a reference
   bool cautious_ = false;  // a sum overflowed in this block: it may again
   bool raise_ = false;     // a sum is large

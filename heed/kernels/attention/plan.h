@@ -92,7 +92,7 @@ class KeyPlan {
   std::int64_t begin_, end_;            // of all that is visible
   std::int64_t open_begin_, open_end_;  // of what is visible to all
   bool exact_ = true;
-  alignas(64) std::array<std::int32_t, kMaxBlockRows> first_, last_;
+  std::array<std::int32_t, kMaxBlockRows> first_, last_;
   // Of each vector: the least and the most of first_ and last_.
   struct Bounds {
     std::int32_t least_first, most_first, least_last, most_last;

@@ -49,8 +49,8 @@ inline void hide_outside(Piece piece, std::int64_t col, const std::int32_t* firs
   const auto from = static_cast<std::int32_t>(col);
   const auto to = static_cast<std::int32_t>(col + piece.keys);
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    const auto begin = hn::Load(di, first + v * kLanes);
-    const auto end = hn::Load(di, last + v * kLanes);
+    const auto begin = hn::LoadU(di, first + v * kLanes);
+    const auto end = hn::LoadU(di, last + v * kLanes);
     const auto hidden = hn::Or(hn::Gt(begin, hn::Set(di, from)), hn::Lt(end, hn::Set(di, to)));
     if (hn::AllFalse(di, hidden)) continue;
     for (std::int64_t k = 0; k < piece.keys; ++k) {
@@ -83,8 +83,8 @@ inline void hide_below(Piece piece, std::int64_t col, const float* cut_scores,
   const F32 d;
   const hn::RebindToSigned<F32> di;
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    const VF cut = hn::Load(d, cut_scores + v * kLanes);
-    const auto last = hn::Load(di, cut_keys + v * kLanes);
+    const VF cut = hn::LoadU(d, cut_scores + v * kLanes);
+    const auto last = hn::LoadU(di, cut_keys + v * kLanes);
     for (std::int64_t k = 0; k < piece.keys; ++k) {
       float* const x = piece.at(k, v);
       const VF s = hn::Load(d, x);
