@@ -107,7 +107,7 @@ inline void unpack_transposed(RowsOf<const float> from, std::int64_t rows, std::
   const F32 d;
   for (std::int64_t r = 0; r < rows; r += kLanes) {
     const std::int64_t have = std::min(kLanes, rows - r);
-    const VF factor = hn::Load(d, factors + r);
+    const VF factor = hn::LoadU(d, factors + r);
     for (std::int64_t c = 0; c < cols; c += kLanes) {
       const std::int64_t n = std::min(kLanes, cols - c);
       VF x[kLanes];
