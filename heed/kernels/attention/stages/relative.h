@@ -26,6 +26,29 @@ std::int64_t relative_scratch_size(std::int64_t clip, std::int64_t stride);
 /// Elements of the sums that it adds to.
 std::int64_t relative_sums_size(std::int64_t clip, std::int64_t features);
 
+/// How the two stages use a block's memory: X, and in the backward pass its gradient and scratch.
+template <typename T>
+Relative<T> relative_in(const RelativeTable<T>& table, const StageSpace<T>& space) {
+  return {table, space.block, space.stride};
+}
+template <typename T>
+Relative<T> relative_gradient_in(const RelativeTable<T>& table, const StageSpace<T>& space) {
+  return {table, space.block + relative_size(table.clip, space.stride), space.stride};
+}
+template <typename T>
+T* relative_scratch_in(const RelativeTable<T>& table, const StageSpace<T>& space) {
+  return space.block + 2 * relative_size(table.clip, space.stride);
+}
+template <typename T>
+StageNeeds relative_needs(const RelativeTable<T>& table, std::int64_t rows, bool backward) {
+  StageNeeds needs;
+  needs.block = relative_size(table.clip, rows);
+  if (!backward) return needs;
+  needs.block = 2 * needs.block + relative_scratch_size(table.clip, rows);
+  if (table.gradient != nullptr) needs.sums = relative_sums_size(table.clip, table.features);
+  return needs;
+}
+
 /// X = 0.
 void relative_clear(const Relative<float>& x);
 void relative_clear(const Relative<double>& x);
