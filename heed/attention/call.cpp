@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "heed/attention/operands.h"
 #include "heed/kernels/attention/backward.h"
 #include "heed/kernels/attention/decode.h"
 #include "heed/kernels/attention/forward.h"
@@ -30,24 +31,19 @@ Tensor empty_laid_out_as(const Tensor& x, std::int64_t features) {
   return view::transpose(empty({B, T, heads, features}, x.dtype()), 1, 2);
 }
 
-template <typename T>
-Heads<const T> heads_of(const Tensor& x, const std::int64_t* starts) {
-  return {x.data<T>(), x.strides()[0], x.strides()[1], x.strides()[2], starts};
+// A Record of each row of q, kept in a tensor as bytes.
+template <typename Record>
+Tensor empty_records(const Tensor& q) {
+  return empty({q.size(0), q.size(1), q.size(2), sizeof(Record)}, DType::u8);
 }
-
-template <typename T>
-Heads<T> mutable_heads_of(Tensor& x, const std::int64_t* starts) {
-  return {x.mutable_data<T>(), x.strides()[0], x.strides()[1], x.strides()[2], starts};
+template <typename Record>
+Record* records_in(const Tensor& x) {
+  return reinterpret_cast<Record*>(Tensor(x).mutable_data<std::uint8_t>());
 }
-
-// The cuts of rows, kept in a tensor as bytes.
-template <typename T>
-kernels::RowCut<T>* cuts_in(const Tensor& x) {
-  return reinterpret_cast<kernels::RowCut<T>*>(Tensor(x).mutable_data<std::uint8_t>());
-}
-template <typename T>
-Heads<kernels::RowCut<T>> cuts_of(const Tensor& x, const std::int64_t* starts) {
-  return {cuts_in<T>(x), x.size(1) * x.size(2), x.size(2), 1, starts};
+template <typename Record>
+Heads<Record> records_of(const Tensor& x, const std::int64_t* starts) {
+  if (!x.defined()) return {};
+  return {records_in<std::remove_const_t<Record>>(x), x.size(1) * x.size(2), x.size(2), 1, starts};
 }
 
 // What bf16 is computed in.
@@ -92,29 +88,32 @@ void AttentionCall::run_forward(Result& result, const Watchers& watchers) const 
   run.output = mutable_heads_of<T>(result.output, q_rows);
   if (result.log_sum_exp.defined())
     run.log_sum_exp = mutable_heads_of<T>(result.log_sum_exp, q_rows);
-  if (result.cuts.defined()) run.cuts = cuts_of<T>(result.cuts, q_rows);
+  run.cuts = records_of<kernels::RowCut<T>>(result.cuts, q_rows);
   if constexpr (std::is_same_v<T, float>) {
     // Not for packed sequences: which way one goes would depend on the others.
     if (q_rows == nullptr && kernels::decode_is_better(shape()) && kernels::can_decode(*program)) {
       const kernels::DecodeCall<float> few{run.q, run.k, run.v, run.output, run.log_sum_exp};
+      result.scales = Tensor();
       return kernels::attention_decode(*program, few);
     }
   }
+  run.scales = records_of<kernels::RowScale<T>>(result.scales, q_rows);
   kernels::attention_forward(*program, run);
 }
 
-AttentionCall::Result AttentionCall::forward(bool log_sum_exp_wanted) const {
+AttentionCall::Result AttentionCall::forward(Wanted wanted) const {
   Result result;
   result.output = empty_laid_out_as(q_, shape().Dv);
-  const Shape rows{q_.size(0), q_.size(1), q_.size(2)};
-  if (log_sum_exp_wanted || spec_->shows_log_sum_exp()) {
-    result.log_sum_exp = empty(rows, q_.dtype());
+  if (wanted.log_sum_exp || spec_->shows_log_sum_exp()) {
+    result.log_sum_exp = empty({q_.size(0), q_.size(1), q_.size(2)}, q_.dtype());
   }
   const Watchers watchers = spec_->start_observers();
   visit_float("attention", q_.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    constexpr auto kBytes = static_cast<std::int64_t>(sizeof(kernels::RowCut<T>));
-    if (spec_->top_k() > 0) result.cuts = empty({rows[0], rows[1], rows[2], kBytes}, DType::u8);
+    if (spec_->top_k() > 0) result.cuts = empty_records<kernels::RowCut<T>>(q_);
+    if (wanted.scales && std::is_same_v<T, float>) {
+      result.scales = empty_records<kernels::RowScale<T>>(q_);
+    }
     run_forward<T>(result, watchers);
   });
   for (const Watcher& watcher : watchers) watcher.observation->finish(result.log_sum_exp);
@@ -123,9 +122,8 @@ AttentionCall::Result AttentionCall::forward(bool log_sum_exp_wanted) const {
 
 AttentionCall::Result AttentionCall::run(const std::shared_ptr<const AttentionCall>& call,
                                          bool log_sum_exp_wanted) {
-  const bool recorded = detail::wants_tape(call->inputs());
-  const Result result =
-      call->forward(log_sum_exp_wanted || (recorded && call->keeps_log_sum_exp()));
+  const bool kept = detail::wants_tape(call->inputs()) && call->keeps_log_sum_exp();
+  const Result result = call->forward({.log_sum_exp = log_sum_exp_wanted || kept, .scales = kept});
   Result visible = result;
   if (log_sum_exp_wanted) {
     record_all("attention", call->inputs(), {&visible.output, &visible.log_sum_exp},
@@ -142,7 +140,7 @@ Tensor AttentionCall::last_keys(const Result& result) const {
   constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();
   Tensor keys = empty({q_.size(0), q_.size(1), q_.size(2)}, DType::i64);
   visit_float("attention", q_.dtype(), [&](auto zero) {
-    const auto* const cuts = cuts_in<decltype(zero)>(result.cuts);
+    const auto* const cuts = records_in<kernels::RowCut<decltype(zero)>>(result.cuts);
     std::int64_t* const to = keys.mutable_data<std::int64_t>();
     for (std::int64_t i = 0; i < keys.numel(); ++i) {
       to[i] = cuts[i].key == kNone ? -1 : cuts[i].key;
@@ -166,10 +164,8 @@ void AttentionCall::run_backward(const Result& result, Gradients& gradients) con
   if (gradients.d_log_sum_exp.defined()) {
     run.d_log_sum_exp = heads_of<T>(gradients.d_log_sum_exp, q_rows);
   }
-  if (result.cuts.defined()) {
-    const auto cuts = cuts_of<T>(result.cuts, q_rows);
-    run.cuts = {cuts.data, cuts.batch, cuts.head, cuts.row, cuts.starts};
-  }
+  run.cuts = records_of<const kernels::RowCut<T>>(result.cuts, q_rows);
+  run.scales = records_of<const kernels::RowScale<T>>(result.scales, q_rows);
   run.dq = mutable_heads_of<T>(gradients.dq, q_rows);
   run.dk = mutable_heads_of<T>(gradients.dk, k_rows);
   run.dv = mutable_heads_of<T>(gradients.dv, k_rows);

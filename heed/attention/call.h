@@ -38,8 +38,14 @@ class AttentionCall {
     Tensor output;       ///< [B, H, Tq, Dv]
     Tensor log_sum_exp;  ///< [B, H, Tq], or undefined
     Tensor cuts;         ///< [B, H, Tq, bytes of a RowCut] in u8 if there is a top_k, or undefined
+    Tensor scales;       ///< [B, H, Tq, bytes of a RowScale] likewise, for backward after tiles
   };
-  Result forward(bool log_sum_exp_wanted) const;
+  /// What the result must hold besides the output.
+  struct Wanted {
+    bool log_sum_exp = false;
+    bool scales = false;
+  };
+  Result forward(Wanted wanted) const;
   /// The same, recorded on the tape if somebody wants a gradient.
   static Result run(const std::shared_ptr<const AttentionCall>& call, bool log_sum_exp_wanted);
   /// Of a result with top_k: the last key that each row sees [B, H, Tq], -1 if it sees fewer.

@@ -1,6 +1,7 @@
 #include "heed/attention/decode.h"
 
 #include "heed/attention/attention.h"
+#include "heed/attention/operands.h"
 #include "heed/attention/program.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
@@ -12,7 +13,6 @@ namespace heed {
 namespace {
 
 using kernels::AttentionShape;
-using kernels::Heads;
 
 AttentionShape check_shape(const Tensor& q, const Tensor& k, const Tensor& v) {
   HEED_CHECK(q.defined() && q.dtype() == DType::f32,
@@ -33,15 +33,6 @@ AttentionShape check_shape(const Tensor& q, const Tensor& k, const Tensor& v) {
           .Tk = k.size(2),
           .D = k.size(3),
           .Dv = v.size(3)};
-}
-
-// Rows are contiguous.
-template <typename T>
-Heads<const T> heads_of(const Tensor& x) {
-  return {x.data<T>(), x.strides()[0], x.strides()[1], x.strides()[2]};
-}
-Heads<float> mutable_heads_of(Tensor& x) {
-  return {x.mutable_data<float>(), x.strides()[0], x.strides()[1], x.strides()[2]};
 }
 
 // Few queries against keys and values in bf16, which stay as they are. Undefined if the program is
@@ -66,10 +57,10 @@ Tensor decode_bf16(const Tensor& q, const KvCache& cache, AttentionShape shape,
   call.q = heads_of<float>(queries);
   call.k = heads_of<BFloat16>(cache.keys());
   call.v = heads_of<BFloat16>(cache.values());
-  call.output = mutable_heads_of(output);
+  call.output = mutable_heads_of<float>(output);
   if (prepared.shows_log_sum_exp()) {
     log_sum_exp = empty({shape.B, shape.H, shape.Tq});  // [B, H, Tq]
-    call.log_sum_exp = mutable_heads_of(log_sum_exp);
+    call.log_sum_exp = mutable_heads_of<float>(log_sum_exp);
   }
   kernels::attention_decode(*program, call);
   for (const Watcher& watcher : watchers) watcher.observation->finish(log_sum_exp);

@@ -1,4 +1,4 @@
-// The checks of q, k and v, and of packed lengths.
+// The operands of attention: checks of q, k and v and of packed lengths, and the kernels' view.
 #pragma once
 
 #include "heed/attention/spec.h"
@@ -15,5 +15,16 @@ kernels::AttentionShape check_operands(const Tensor& q, const Tensor& k, const T
 /// `lengths`.
 kernels::AttentionShape check_packed_operands(const Tensor& q, const Tensor& k, const Tensor& v,
                                               const PackedLengths& lengths);
+
+/// A tensor [B, heads, T, features] whose rows are contiguous, or [B, heads, T], as the kernels
+/// take it.
+template <typename T>
+kernels::Heads<const T> heads_of(const Tensor& x, const std::int64_t* starts = nullptr) {
+  return {x.data<T>(), x.strides()[0], x.strides()[1], x.strides()[2], starts};
+}
+template <typename T>
+kernels::Heads<T> mutable_heads_of(Tensor& x, const std::int64_t* starts = nullptr) {
+  return {x.mutable_data<T>(), x.strides()[0], x.strides()[1], x.strides()[2], starts};
+}
 
 }  // namespace heed

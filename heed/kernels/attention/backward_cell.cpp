@@ -33,7 +33,7 @@ class BackwardCell {
         tile_keys_(tile_keys(std::max(D_, Dv_))),
         tile_(tile_keys_ * kBlockRows),
         ranges_(blocks_),
-        packed_(blocks_ * kBlockRows * (2 * D_ + Dv_ + 2)),
+        packed_(blocks_ * kBlockRows * (2 * D_ + Dv_ + kRowArrays)),
         padded_q_(q_in_place() ? 0 : blocks_ * kBlockRows * key_width_),
         padded_d_output_(d_output_in_place() ? 0 : blocks_ * kBlockRows * value_width_),
         gradients_(pass.grid.span_keys() * (key_width_ + value_width_)),
@@ -66,6 +66,7 @@ class BackwardCell {
 
   struct KeyRange {
     std::int64_t begin, end;
+    bool far = false;  // a row's reference is beyond kMaxOffset
   };
 
   void prepare_block(std::int64_t b, std::int64_t begin, std::int64_t end) {
@@ -115,13 +116,24 @@ class BackwardCell {
     pack_transposed(d_output_rows(row), block.rows(), Dv_, {d_output(b), kBlockRows}, 1.0f);
     set_rows(d_queries(b), D_ * kBlockRows, 0.0f);
     set_rows(minus_delta(b), kBlockRows, 0.0f);
-    set_rows(minus_log_sum(b), kBlockRows, 0.0f);
+    set_rows(offset(b), kBlockRows, 0.0f);
+    set_rows(row_factors(b), kBlockRows, 0.0f);
     if (program_.normalise != Normalise::softmax) return;
-    const float* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head, row);
     for (std::int64_t r = 0; r < block.rows(); ++r) {
+      const RowScale<float> scale = row_scale(row + r);
       minus_delta(b)[r] = -delta(row + r);
-      minus_log_sum(b)[r] = log_sums[r] == kHidden ? kHidden : -log_sums[r] * kLog2E;
+      offset(b)[r] = -scale.reference;
+      row_factors(b)[r] = scale.factor;
+      ranges_[b].far = ranges_[b].far || std::abs(scale.reference) > kMaxOffset;
     }
+  }
+
+  RowScale<float> row_scale(std::int64_t row) const {
+    if (call_.scales.data != nullptr) return *call_.scales.at(at_.batch, at_.head, row);
+    const float log_sum = *call_.log_sum_exp.at(at_.batch, at_.head, row) * kLog2E;
+    if (log_sum == kHidden) return {};
+    const float reference = std::nearbyint(log_sum);
+    return {reference, std::exp2(reference - log_sum)};
   }
 
   // Softmax's gradient is weights * (dP - delta) with delta = sum(dP * weights) = dO . O.
@@ -250,8 +262,7 @@ class BackwardCell {
     block.scores(strip, keys_, queries(b), data, modify_, at);
     const Piece piece = Block::piece(strip, data);
     if (program_.normalise == Normalise::softmax) {
-      const auto run = block.plain() ? weigh<false> : weigh<true>;
-      run(piece, block.unit(), minus_log_sum(b) + strip.vector * kLanes);
+      block.weigh_strip<Then::scale>(strip, data, offset(b), row_factors(b), ranges_[b].far);
     } else if (program_.normalise == Normalise::sigmoid) {
       weigh_sigmoid(piece);
     }  // plain weights stay scores until their gradient has seen which are hidden
@@ -368,17 +379,19 @@ class BackwardCell {
 
   // ---- memory ----------------------------------------------------------------------------------
 
+  static constexpr std::int64_t kRowArrays = 3;
   float* weights() const { return tiles_.data(); }
   float* d_scores() const { return tiles_.data() + tile_; }
   float* read_weights() const { return tiles_.data() + 2 * tile_; }
   float* block_memory(std::int64_t b) const {
-    return packed_.data() + b * kBlockRows * (2 * D_ + Dv_ + 2);
+    return packed_.data() + b * kBlockRows * (2 * D_ + Dv_ + kRowArrays);
   }
   float* queries(std::int64_t b) const { return block_memory(b); }
   float* d_queries(std::int64_t b) const { return block_memory(b) + D_ * kBlockRows; }
   float* d_output(std::int64_t b) const { return block_memory(b) + 2 * D_ * kBlockRows; }
   float* minus_delta(std::int64_t b) const { return d_output(b) + Dv_ * kBlockRows; }
-  float* minus_log_sum(std::int64_t b) const { return minus_delta(b) + kBlockRows; }
+  float* offset(std::int64_t b) const { return minus_delta(b) + kBlockRows; }
+  float* row_factors(std::int64_t b) const { return offset(b) + kBlockRows; }
   float* d_keys(std::int64_t key) const {
     return gradients_.data() + (key - span_from_) * key_width_;
   }

@@ -128,6 +128,16 @@ class Block {
     }
   }
 
+  /// Scores become weights against whole references, whose negatives are the offsets; `far` if one
+  /// of them is beyond kMaxOffset.
+  template <Then kThen>
+  void weigh_strip(const Strip& strip, float* data, const float* offset, float* rows,
+                   bool far) const {
+    const std::int64_t r = strip.vector * kLanes;
+    const auto run = far ? weigh_far<kThen> : plain() ? weigh<false, kThen> : weigh<true, kThen>;
+    run(piece(strip, data), unit(), offset + r, rows + r);
+  }
+
   AdditiveOperands additive(const Strip& strip, RowsOf<const float> keys,
                             const float* queries) const {
     return {{keys.row(strip.col), keys.stride},

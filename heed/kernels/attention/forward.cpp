@@ -9,6 +9,7 @@
 #include "heed/base/threads.h"
 #include "heed/kernels/attention/block-inl.h"
 #include "heed/kernels/attention/forward.h"
+#include "heed/kernels/attention/forward_pass.h"
 #include "heed/kernels/attention/grid.h"
 #include "heed/kernels/attention/top_scores.h"
 
@@ -18,8 +19,8 @@ namespace {
 
 // Weights are powers of two relative to a reference per row: the maximum over the first keys it
 // saw. Later scores may be higher, and the row's sum tells: above kRescale the reference is raised,
-// above kOverflow the tile is done again with its own maximum. So the exponential needs no maximum
-// and runs inside the product's last instructions.
+// above kOverflow the tile is done again with its own maximum. So a tile's exponentials need no
+// maximum first.
 constexpr float kRescale = 0x1p32f;
 constexpr float kOverflow = 0x1p100f;
 // The keys by which a row gets its reference.
@@ -29,23 +30,20 @@ constexpr float kRaise = 8.0f;
 
 class ForwardBlock {
  public:
-  ForwardBlock(const AttentionProgram<float>& program, const AttentionForward<float>& call,
-               const BlockAt& at)
-      : program_(program),
-        call_(call),
+  ForwardBlock(const ForwardPass& pass, const BlockAt& at)
+      : program_(pass.program),
+        call_(pass.call),
         at_(at),
-        block_(program, at.batch, at.head, at.row),
-        tile_keys_(tile_keys(std::max(program.shape.D, program.shape.Dv))),
-        modify_list_(program.modify, kBlockRows, false),
-        reweight_list_(program.reweight, kBlockRows, false),
+        block_(program_, at.batch, at.head, at.row),
+        tile_keys_(tile_keys(std::max(program_.shape.D, program_.shape.Dv))),
         memory_(kRowArrays * kBlockRows +
-                (program.shape.D + program.shape.Dv + tile_keys_) * kBlockRows +
-                modify_list_.space(0) + reweight_list_.space(0)),
-        modify_(modify_list_, 0, stage_memory()),
-        reweight_(reweight_list_, 0, stage_memory() + modify_list_.space(0)) {
-    const std::int64_t kv_head = at.head / program.shape.group();
-    keys_ = {call.k.at(at.batch, kv_head), call.k.row};
-    values_ = {call.v.at(at.batch, kv_head), call.v.row};
+                (program_.shape.D + program_.shape.Dv + tile_keys_) * kBlockRows +
+                pass.modify.space(0) + pass.reweight.space(0)),
+        modify_(pass.modify, 0, stage_memory()),
+        reweight_(pass.reweight, 0, stage_memory() + pass.modify.space(0)) {
+    const std::int64_t kv_head = at.head / program_.shape.group();
+    keys_ = {call_.k.at(at.batch, kv_head), call_.k.row};
+    values_ = {call_.v.at(at.batch, kv_head), call_.v.row};
   }
 
   void run() {
@@ -149,7 +147,7 @@ class ForwardBlock {
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
       block_.scores(strip, keys_, queries(), data, modify_, 0);
-      weigh_piece(strip, data);
+      block_.weigh_strip<Then::sum>(strip, data, offset(), sums(), huge_);
     }
     const F32 d;
     VF most = hn::Zero(d);
@@ -175,19 +173,7 @@ class ForwardBlock {
     raise_references();
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
-      weigh_piece(strip, data);
-    }
-  }
-
-  void weigh_piece(const Strip& strip, float* data) {
-    const std::int64_t r = strip.vector * kLanes;
-    const Piece piece = Block::piece(strip, data);
-    if (huge_) {
-      weigh<true>(piece, block_.unit(), offset() + r);
-      add_up(piece, sums() + r);
-    } else {
-      const auto run = block_.plain() ? weigh_and_sum<false> : weigh_and_sum<true>;
-      run(piece, block_.unit(), offset() + r, sums() + r);
+      block_.weigh_strip<Then::sum>(strip, data, offset(), sums(), huge_);
     }
   }
 
@@ -204,7 +190,7 @@ class ForwardBlock {
         factors()[r] = before == kHidden ? 0.0f : std::exp2(before - whole);
         top()[r] = whole;
         offset()[r] = -whole;
-        huge_ = huge_ || !(std::abs(whole) <= kMaxOffset);
+        huge_ = huge_ || std::abs(whole) > kMaxOffset;
         moved = moved || sums()[r] != 0.0f;
       }
       settled_ = settled_ && top()[r] > kHidden;
@@ -286,7 +272,7 @@ class ForwardBlock {
     return true;
   }
 
-  // factors = 1 / the rows' sums; the logarithms of the sums go out.
+  // factors = 1 / the rows' sums, and what was asked for about the rows goes out.
   void close_rows() {
     const F32 d;
     if (program_.sinks != nullptr) add_sink();
@@ -295,10 +281,18 @@ class ForwardBlock {
       const auto empty = hn::Eq(sum, hn::Zero(d));  // a row of NaN is not: it stays NaN
       const VF one = hn::Set(d, 1.0f);
       hn::Store(hn::IfThenZeroElse(empty, hn::Div(one, sum)), d, factors() + r);
-      const VF log = hn::MulAdd(hn::Load(d, top() + r), hn::Set(d, kLn2), Log(d, sum));
-      hn::Store(hn::IfThenElse(empty, hn::Set(d, kHidden), log), d, top() + r);
+    }
+    if (call_.scales.data != nullptr) {
+      RowScale<float>* const scales = call_.scales.at(at_.batch, at_.head, at_.row);
+      for (std::int64_t r = 0; r < block_.rows(); ++r) scales[r] = {-offset()[r], factors()[r]};
     }
     if (call_.log_sum_exp.data == nullptr) return;
+    for (std::int64_t r = 0; r < block_.rows(); r += kLanes) {
+      const VF sum = hn::Load(d, sums() + r);
+      const VF log = hn::MulAdd(hn::Load(d, top() + r), hn::Set(d, kLn2), Log(d, sum));
+      const auto empty = hn::Eq(sum, hn::Zero(d));
+      hn::Store(hn::IfThenElse(empty, hn::Set(d, kHidden), log), d, top() + r);
+    }
     std::copy_n(top(), block_.rows(), call_.log_sum_exp.at(at_.batch, at_.head, at_.row));
   }
 
@@ -306,9 +300,11 @@ class ForwardBlock {
   void add_sink() {
     const float sink = program_.sinks[at_.head] * kLog2E;
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
-      const float raised = std::max(top()[r], sink);
+      const float raised = std::max(top()[r], std::nearbyint(sink));
       factors()[r] = top()[r] == kHidden ? 0.0f : std::exp2(top()[r] - raised);
-      if (raised > kHidden) top()[r] = raised;
+      if (raised == kHidden) continue;
+      top()[r] = raised;
+      offset()[r] = -raised;
     }
     scale_sums();
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
@@ -334,7 +330,6 @@ class ForwardBlock {
   BlockAt at_;
   Block block_;
   std::int64_t tile_keys_;
-  StageList<float> modify_list_, reweight_list_;
   Scratch<float> memory_;
   StageRun<float> modify_, reweight_;
   RowsOf<const float> keys_, values_;
@@ -349,10 +344,7 @@ class ForwardBlock {
 
 std::int64_t forward_block_rows() { return kBlockRows; }
 
-void forward_block(const AttentionProgram<float>& program, const AttentionForward<float>& call,
-                   const BlockAt& at) {
-  ForwardBlock(program, call, at).run();
-}
+void forward_block(const ForwardPass& pass, const BlockAt& at) { ForwardBlock(pass, at).run(); }
 
 }  // namespace
 }  // namespace heed::kernels::HWY_NAMESPACE
@@ -370,10 +362,13 @@ HWY_EXPORT(forward_block);
 void attention_forward(const AttentionProgram<float>& program,
                        const AttentionForward<float>& call) {
   const auto run = HEED_DISPATCH(forward_block);
-  const BlockGrid grid(program.shape, HEED_DISPATCH(forward_block_rows)());
+  const std::int64_t block_rows = HEED_DISPATCH(forward_block_rows)();
+  const ForwardPass pass{
+      program, call, {program.modify, block_rows, false}, {program.reweight, block_rows, false}};
+  const BlockGrid grid(program.shape, block_rows);
   const AttentionShape& s = program.shape;
-  parallel_for(grid.cells(), grid.block_rows() * s.Tk * (s.D + s.Dv),
-               [&](std::int64_t cell) { run(program, call, grid.at(cell)); });
+  parallel_for(grid.cells(), block_rows * s.Tk * (s.D + s.Dv),
+               [&](std::int64_t cell) { run(pass, grid.at(cell)); });
 }
 
 }  // namespace heed::kernels

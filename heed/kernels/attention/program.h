@@ -69,23 +69,34 @@ struct RowCut {
   std::int32_t key = 0;
 };
 
+/// How a row's scores became weights: 2^(score / ln 2 - reference) * factor. Unlike the
+/// log-sum-exp, whose rounding grows with the scores, it gives the same weights again however large
+/// they are.
+template <typename T>
+struct RowScale {
+  T reference = 0;  ///< A whole number.
+  T factor = 0;     ///< 0 if the row sees nothing.
+};
+
 template <typename T>
 struct AttentionForward {
   Heads<const T> q, k, v;
   Heads<T> output;
-  Heads<T> log_sum_exp;        ///< Row r of a head at [r]; data may be null.
-  Heads<RowCut<T>> cuts = {};  ///< Likewise, if top_k; data may be null.
+  Heads<T> log_sum_exp;            ///< Row r of a head at [r]; data may be null.
+  Heads<RowCut<T>> cuts = {};      ///< Likewise, if top_k; data may be null.
+  Heads<RowScale<T>> scales = {};  ///< Likewise, of softmax.
 };
 
 template <typename T>
 struct AttentionBackward {
   Heads<const T> q, k, v, output, log_sum_exp;  ///< As forward read and made them.
   Heads<const T> d_output;
-  Heads<const T> d_log_sum_exp;      ///< Data may be null.
-  Heads<const RowCut<T>> cuts = {};  ///< As forward made them, if top_k.
-  Heads<T> dq, dk, dv;               ///< Overwritten.
-  T* d_sinks = nullptr;              ///< [H], added to; null if there are none.
-  T* d_additive = nullptr;           ///< Laid out as `additive`, added to; null if not wanted.
+  Heads<const T> d_log_sum_exp;          ///< Data may be null.
+  Heads<const RowCut<T>> cuts = {};      ///< As forward made them, if top_k.
+  Heads<const RowScale<T>> scales = {};  ///< Likewise; null: made from the log-sum-exp.
+  Heads<T> dq, dk, dv;                   ///< Overwritten.
+  T* d_sinks = nullptr;                  ///< [H], added to; null if there are none.
+  T* d_additive = nullptr;               ///< Laid out as `additive`, added to; null if not wanted.
 };
 
 }  // namespace heed::kernels

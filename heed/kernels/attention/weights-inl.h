@@ -132,29 +132,19 @@ HWY_INLINE VF Exp2Weight(VF x) {
   return PowerOfTwoTimes(shifted, hn::Sub(x, hn::Sub(shifted, hn::Set(d, kIntegerShift))));
 }
 
-/// scores = 2^(scores * unit + offset). If not kScaled, unit is 1.
-template <bool kScaled>
-inline void weigh(Piece piece, float unit, const float* offset) {
-  const F32 d;
-  const VF factor = hn::Set(d, unit);
-  for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    const VF shift = hn::Load(d, offset + v * kLanes);
-    float* x = piece.at(0, v);
-#pragma GCC unroll 2
-    for (std::int64_t k = piece.keys; k > 0; --k, x += piece.stride) {
-      const VF s = hn::Load(d, x);
-      hn::Store(Exp2Weight(kScaled ? hn::MulAdd(s, factor, shift) : hn::Add(s, shift)), d, x);
-    }
-  }
-}
-
-/// The largest offset for weigh_and_sum.
+/// The largest offset for weigh.
 inline constexpr float kMaxOffset = 0x1p21f;
 
-/// The same for offsets that are whole numbers up to kMaxOffset in size, and the sums of the
-/// weights over keys are added. Whole ones need no instruction: they are part of the shift.
-template <bool kScaled>
-inline void weigh_and_sum(Piece piece, float unit, const float* offset, float* sums) {
+/// What weigh does with weights besides.
+enum class Then : std::uint8_t {
+  sum,    ///< Adds them up over keys: rows[r] += weight.
+  scale,  ///< Multiplies each with rows[r].
+};
+
+/// scores = 2^(scores * unit + offset) for offsets that are whole numbers up to kMaxOffset in size:
+/// those need no instruction, as they are part of the shift. If not kScaled, unit is 1.
+template <bool kScaled, Then kThen>
+inline void weigh(Piece piece, float unit, const float* offset, float* rows) {
   const F32 d;
   const VF factor = hn::Set(d, unit);
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
@@ -162,28 +152,37 @@ inline void weigh_and_sum(Piece piece, float unit, const float* offset, float* s
     const VF to_integer = hn::Add(hn::Set(d, kIntegerShift), shift);
     VF lowest = hn::Sub(hn::Set(d, -127.0f), shift);
     if constexpr (kScaled) lowest = hn::Div(lowest, factor);
-    VF sum = hn::Zero(d);
+    VF row = hn::Load(d, rows + v * kLanes);
     float* x = piece.at(0, v);
 #pragma GCC unroll 2
     for (std::int64_t k = piece.keys; k > 0; --k, x += piece.stride) {
       const VF s = math::AtLeast(lowest, hn::Load(d, x));
       const VF shifted = kScaled ? hn::MulAdd(s, factor, to_integer) : hn::Add(s, to_integer);
       const VF n = hn::Sub(shifted, to_integer);
-      const VF e = PowerOfTwoTimes(shifted, kScaled ? hn::MulSub(s, factor, n) : hn::Sub(s, n));
+      VF e = PowerOfTwoTimes(shifted, kScaled ? hn::MulSub(s, factor, n) : hn::Sub(s, n));
+      if constexpr (kThen == Then::scale) e = hn::Mul(e, row);
       hn::Store(e, d, x);
-      sum = hn::Add(sum, e);
+      if constexpr (kThen == Then::sum) row = hn::Add(row, e);
     }
-    hn::Store(hn::Add(hn::Load(d, sums + v * kLanes), sum), d, sums + v * kLanes);
+    if constexpr (kThen == Then::sum) hn::Store(row, d, rows + v * kLanes);
   }
 }
 
-/// sums += weights over keys.
-inline void add_up(Piece piece, float* sums) {
+/// The same for offsets of any size.
+template <Then kThen>
+inline void weigh_far(Piece piece, float unit, const float* offset, float* rows) {
   const F32 d;
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    VF sum = hn::Load(d, sums + v * kLanes);
-    for (std::int64_t k = 0; k < piece.keys; ++k) sum = hn::Add(sum, hn::Load(d, piece.at(k, v)));
-    hn::Store(sum, d, sums + v * kLanes);
+    const VF shift = hn::Load(d, offset + v * kLanes);
+    VF row = hn::Load(d, rows + v * kLanes);
+    for (std::int64_t k = 0; k < piece.keys; ++k) {
+      float* const x = piece.at(k, v);
+      VF e = Exp2Weight(hn::MulAdd(hn::Load(d, x), hn::Set(d, unit), shift));
+      if constexpr (kThen == Then::scale) e = hn::Mul(e, row);
+      hn::Store(e, d, x);
+      if constexpr (kThen == Then::sum) row = hn::Add(row, e);
+    }
+    if constexpr (kThen == Then::sum) hn::Store(row, d, rows + v * kLanes);
   }
 }
 

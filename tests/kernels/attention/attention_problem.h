@@ -59,6 +59,7 @@ template <typename T>
 struct AttentionArrays {
   std::vector<T> q, k, v, d_output, d_log_sum_exp, output, log_sum_exp, dq, dk, dv;
   std::vector<RowCut<T>> cuts;
+  std::vector<RowScale<T>> scales;
 };
 
 struct AttentionProblem {
@@ -107,6 +108,7 @@ struct AttentionProblem {
     x.output.assign(static_cast<std::size_t>(q_rows() * s.H * s.Dv), T(7));
     x.log_sum_exp.assign(static_cast<std::size_t>(q_rows() * s.H), T(7));
     x.cuts.resize(static_cast<std::size_t>(q_rows() * s.H));
+    x.scales.assign(with_scales ? x.cuts.size() : 0, {});
     x.dq.assign(x.q.size(), T(7));
     x.dk.assign(x.k.size(), T(7));
     x.dv.assign(x.v.size(), T(7));
@@ -117,6 +119,7 @@ struct AttentionProblem {
     forward.output = queries<T>(x.output.data(), s.Dv);
     forward.log_sum_exp = row_numbers<T>(x.log_sum_exp.data());
     forward.cuts = row_numbers<RowCut<T>>(x.cuts.data());
+    if (with_scales) forward.scales = row_numbers<RowScale<T>>(x.scales.data());
     attention_forward(program, forward);
     AttentionBackward<T> backward;
     backward.q = forward.q;
@@ -125,6 +128,7 @@ struct AttentionProblem {
     backward.output = queries<const T>(x.output.data(), s.Dv);
     backward.log_sum_exp = row_numbers<const T>(x.log_sum_exp.data());
     backward.cuts = row_numbers<const RowCut<T>>(x.cuts.data());
+    if (with_scales) backward.scales = row_numbers<const RowScale<T>>(x.scales.data());
     backward.d_output = queries<const T>(x.d_output.data(), s.Dv);
     backward.d_log_sum_exp = row_numbers<const T>(x.d_log_sum_exp.data());
     backward.dq = queries<T>(x.dq.data(), s.D);
@@ -140,6 +144,7 @@ struct AttentionProblem {
     attention_backward(program, backward);
   }
 
+  bool with_scales = true;  // else backward starts from the log-sum-exp
   float* d_sinks_fast = nullptr;
   double* d_sinks_plain = nullptr;
   float* d_additive_fast = nullptr;

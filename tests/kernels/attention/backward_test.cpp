@@ -56,6 +56,29 @@ TEST(AttentionBackward, LongHeadsAreSplitByKeys) {
   }
 }
 
+// After decoding there is nothing else.
+TEST(AttentionBackward, WorksFromTheLogSumExpAlone) {
+  const TestMask mask([](auto, auto, auto i, auto j) { return i % 9 != 0 && j <= i; });
+  AttentionProblem problem({2, 2, 1, 90, 110, 20, 12});
+  problem.f.see = problem.d.see = &mask;
+  problem.with_scales = false;
+  problem.run_plain();
+  heed::test::for_each_isa([&](Isa) {
+    problem.run_fast();
+    problem.expect_backward_equal(2e-5, "from log-sum-exp");
+  });
+}
+
+// A row that reads one value has a weight of 1, whatever its scores: dv is then a sum of d_output.
+TEST(AttentionBackward, LargeScoresGiveForwardsWeightsAgain) {
+  AttentionProblem problem({1, 1, 1, 80, 300, 16, 16}, 1e5f);
+  problem.run_fast();
+  double sum_of_dv = 0.0, sum_of_dy = 0.0;
+  for (const float x : problem.fast.dv) sum_of_dv += x;
+  for (const float x : problem.fast.d_output) sum_of_dy += x;
+  EXPECT_NEAR(sum_of_dv, sum_of_dy, 1e-4);
+}
+
 TEST(AttentionBackward, StagesThatShareAGradientTakeTurns) {
   const AttentionShape shape{2, 3, 3, 70, 1100, 8, 8};
   AttentionProblem problem(shape);
