@@ -1,0 +1,50 @@
+#include "heed/attention/position.h"
+
+#include "heed/base/error.h"
+#include "heed/base/suggest.h"
+
+namespace heed {
+
+void PositionConfig::fields(io::Fields& field) {
+  field("name", name, "the code; `heed list` shows all");
+  field("max_length", max_length, "learned, sine_code, axial: positions there are", {.min = 1});
+  field("base", base, "sinusoidal, rope: of the wavelengths", {.min = 1});
+  field("halves", halves, "sinusoidal, rope: sines then cosines, not interleaved");
+  field("scaling", scaling, "rope: positions are divided by it", {.min = 1e-6});
+  field("clip", clip, "shaw: distances beyond are alike", {.min = 0});
+  field("buckets", buckets, "t5: distances that are told apart", {.min = 2});
+  field("max_distance", max_distance, "t5: distances beyond are alike", {.min = 2});
+  field("bidirectional", bidirectional, "t5: keys behind the query have buckets of their own");
+}
+
+Tensor Position::embed(const Tensor& x, std::int64_t) const { return x; }
+Tensor Position::turn(const Tensor& x, std::int64_t) const { return x; }
+void Position::modify(AttentionSpec&, Corner) const {}
+
+namespace {
+
+constinit const PositionKind kPositions[] = {
+    {"none", "nothing: attention sees a set",
+     [](const PositionConfig&, const PositionSizes&, Generator&) {
+       return std::unique_ptr<Position>();
+     }},
+};
+
+}  // namespace
+
+std::span<const PositionKind> positions() { return kPositions; }
+
+std::unique_ptr<Position> make_position(const PositionConfig& config, const PositionSizes& sizes,
+                                        Generator& generator) {
+  std::vector<std::string_view> names;
+  for (const PositionKind& kind : positions()) {
+    if (kind.name == config.name) return kind.make(config, sizes, generator);
+    names.push_back(kind.name);
+  }
+  const std::string_view near = nearest(config.name, names);
+  throw Error(fmt::format(
+      "[position] there is no code {}: {}", io::in_quotes(config.name),
+      near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
+}
+
+}  // namespace heed

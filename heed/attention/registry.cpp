@@ -1,0 +1,53 @@
+#include "heed/attention/registry.h"
+
+#include "heed/attention/variants/multi_head.h"
+#include "heed/base/error.h"
+#include "heed/base/suggest.h"
+
+namespace heed {
+namespace {
+
+// One line each, those that belong together one after another.
+constinit const Mechanism kMechanisms[] = {
+    kMultiHead,
+};
+
+}  // namespace
+
+std::span<const Mechanism> mechanisms() { return kMechanisms; }
+
+const Mechanism& find_mechanism(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Mechanism& mechanism : mechanisms()) {
+    if (mechanism.name == name) return mechanism;
+    names.push_back(mechanism.name);
+  }
+  const std::string_view near = nearest(name, names);
+  throw Error(fmt::format(
+      "[attention] there is no mechanism {}: {}", io::in_quotes(name),
+      near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
+}
+
+std::unique_ptr<AttentionLayer> make_attention(std::string_view name,
+                                               std::span<const std::string> options,
+                                               Generator& generator) {
+  return find_mechanism(name).make(options, generator);
+}
+
+std::unique_ptr<AttentionLayer> make_attention(std::string_view name,
+                                               std::initializer_list<std::string> options,
+                                               Generator& generator) {
+  return make_attention(name, std::span(options.begin(), options.size()), generator);
+}
+
+void AttentionChoice::fields(io::Fields& field) {
+  field("name", name, "the mechanism; `heed list` shows all");
+  field("options", options, "its options, each as key=value");
+}
+
+void AttentionChoice::validate() const {
+  Generator unused(0);
+  make_attention(name, options, unused);
+}
+
+}  // namespace heed
