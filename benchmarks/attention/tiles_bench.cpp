@@ -2,6 +2,7 @@
 // only, over those of oneDNN's sgemm in the same run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -13,10 +14,12 @@
 #include "heed/attention/masks/segments.h"
 #include "heed/attention/masks/window.h"
 #include "heed/attention/stages/alibi.h"
+#include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
 #include "heed/attention/stages/shaw.h"
 #include "heed/attention/stages/soft_cap.h"
 #include "heed/attention/stages/t5_bias.h"
+#include "heed/base/isa.h"
 #include "heed/tensor/create.h"
 
 namespace heed::bench {
@@ -147,6 +150,11 @@ AttentionSpec with_lambda(const AttentionSizes&, Learned&) {
           })}};
 }
 
+AttentionSpec observed(const AttentionSizes&, Learned&) {
+  static Tensor seen;  // [1, 1, n, n]
+  return {.observe = {observe_weights(seen, {.heads = {0}})}};
+}
+
 // Against the same sizes without the stage: what a stage costs.
 void against_plain(Report& report) {
   const std::int64_t n = 2048;
@@ -154,10 +162,13 @@ void against_plain(Report& report) {
   AttentionSizes by10 = s, by100 = s;
   by10.q_scale = 10.0f;
   by100.q_scale = 100.0f;
+  AttentionSizes of_eight = s;
+  of_eight.heads = 8;
   struct Case {
     const char* name;
     AttentionProblem problem;
     double goal;
+    bool both = true;  // directions
   };
   const auto slopes = [](const AttentionSizes& sizes, Learned& learned) {
     return AttentionSpec{.modify = {alibi(learned({sizes.heads}))}};
@@ -176,9 +187,12 @@ void against_plain(Report& report) {
       {"lambda: score - 0.1 |i - j|", {s, with_lambda, all_pairs(n)}, 0.88},
       {"queries x10", {by10, plain, all_pairs(n)}, 0.97},
       {"queries x100", {by100, plain, all_pairs(n)}, 0.90},
+      {"one head of eight observed", {of_eight, observed, all_pairs(n)}, 0.90, false},
   };
   for (Case& c : cases) {
-    AttentionProblem without(s, plain, all_pairs(n));
+    AttentionSizes same = c.problem.sizes();
+    same.q_scale = 1.0f;
+    AttentionProblem without(same, plain, all_pairs(n));
     const Figures base = measure(without, 1), f = measure(c.problem, 1);
     const auto errors = c.problem.errors();
     const auto add = [&](const char* direction, double rate, double yardstick, double error) {
@@ -187,8 +201,20 @@ void against_plain(Report& report) {
                   fmt::format("{:.1f} GF/s without", yardstick), error});
     };
     add(" forward", f.forward, base.forward, errors.forward);
-    add(" backward", f.backward, base.backward, errors.backward);
+    if (c.both) add(" backward", f.backward, base.backward, errors.backward);
   }
+}
+
+void forced_avx2(Report& report) {
+  const auto isas = available_isas();
+  if (std::find(isas.begin(), isas.end(), Isa::avx2) == isas.end()) return;
+  const Isa before = current_isa();
+  set_isa(Isa::avx2);
+  for (const std::int64_t n : {512, 2048}) {
+    const AttentionSizes s = sizes_of(n, 64);
+    report_peak(report, "AVX2 forced", size_name(s), {s, plain, all_pairs(n)}, {0.85, 0.90});
+  }
+  set_isa(before);
 }
 
 void two_threads(Report& report) {
@@ -210,6 +236,7 @@ void attention_tiles(Report& report) {
   causal_and_window(report);
   stages(report);
   against_plain(report);
+  forced_avx2(report);
   two_threads(report);
 }
 
