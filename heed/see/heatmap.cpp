@@ -1,0 +1,125 @@
+#include "heed/see/heatmap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/error.h"
+#include "heed/tensor/copy.h"
+
+namespace heed::see {
+namespace {
+
+constexpr double kMargin = 12.0;
+constexpr double kTitle = 20.0;
+constexpr double kLabelSize = 10.0;
+// Of an average letter, for the room labels take.
+constexpr double kLetter = 0.62 * kLabelSize;
+
+double room_for(const std::vector<std::string>& labels) {
+  std::size_t longest = 0;
+  for (const std::string& label : labels) longest = std::max(longest, label.size());
+  return labels.empty() ? 0.0 : 4.0 + kLetter * static_cast<double>(longest);
+}
+
+struct Room {
+  double left = 0.0, top = 0.0, width = 0.0, height = 0.0;
+};
+
+Room room_of(const Heatmap& map, double cell) {
+  Room room;
+  room.left = room_for(map.rows);
+  room.top = (map.title.empty() ? 0.0 : kTitle) + room_for(map.columns);
+  room.width = room.left + cell * static_cast<double>(map.weights.size(1));
+  room.height = room.top + cell * static_cast<double>(map.weights.size(0));
+  return room;
+}
+
+void check(const Heatmap& map) {
+  HEED_CHECK(map.weights.defined() && map.weights.rank() == 2,
+             "[heatmap] weights of {} must be a matrix [rows, columns]", map.title);
+  const auto fits = [](const std::vector<std::string>& labels, std::int64_t n) {
+    return labels.empty() || static_cast<std::int64_t>(labels.size()) == n;
+  };
+  HEED_CHECK(fits(map.rows, map.weights.size(0)) && fits(map.columns, map.weights.size(1)),
+             "[heatmap] {} has {} row and {} column labels for weights {}: give one each, or none",
+             map.title, map.rows.size(), map.columns.size(), to_string(map.weights.shape()));
+}
+
+void draw(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& style) {
+  const Room room = room_of(map, style.cell);
+  const std::int64_t rows = map.weights.size(0), columns = map.weights.size(1);
+  const std::vector<double> w = cast_data(map.weights, DType::f64).to_vector<double>();
+  const double most = w.empty() ? 1.0 : *std::max_element(w.begin(), w.end());
+  const double unit = style.relative && most > 0.0 ? most : 1.0;
+  const Point corner{at.x + room.left, at.y + room.top};
+  if (!map.title.empty()) svg.text({corner.x, at.y + 12.0}, map.title, {.bold = true});
+  for (std::int64_t c = 0; c < static_cast<std::int64_t>(map.columns.size()); ++c) {
+    svg.text({corner.x + (static_cast<double>(c) + 0.65) * style.cell, corner.y - 4.0},
+             map.columns[static_cast<std::size_t>(c)], {.size = kLabelSize, .turn = -90.0});
+  }
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const double y = corner.y + static_cast<double>(r) * style.cell;
+    if (!map.rows.empty()) {
+      svg.text({corner.x - 4.0, y + 0.7 * style.cell}, map.rows[static_cast<std::size_t>(r)],
+               {.size = kLabelSize, .anchor = "end"});
+    }
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const double weight = w[static_cast<std::size_t>(r * columns + c)] / unit;
+      if (!(weight > 0.004)) continue;  // white, as the sheet
+      svg.box({corner.x + static_cast<double>(c) * style.cell, y, style.cell, style.cell},
+              weight_color(weight));
+    }
+  }
+  svg.frame({corner.x, corner.y, style.cell * static_cast<double>(columns),
+             style.cell * static_cast<double>(rows)},
+            {.color = "#999999"});
+}
+
+}  // namespace
+
+std::string weight_color(double weight) {
+  // White, light blue, blue, dark blue: lightness falls evenly.
+  constexpr double kStops[][3] = {{255, 255, 255}, {189, 215, 238}, {66, 133, 196}, {8, 40, 92}};
+  constexpr int kParts = 3;
+  const double x = std::clamp(std::isfinite(weight) ? weight : 0.0, 0.0, 1.0) * kParts;
+  const int i = std::min(static_cast<int>(x), kParts - 1);
+  const double t = x - i;
+  const auto mix = [&](int channel) {
+    return static_cast<int>(
+        std::lround(kStops[i][channel] + t * (kStops[i + 1][channel] - kStops[i][channel])));
+  };
+  return fmt::format("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2));
+}
+
+std::string heatmap_svg(const std::vector<Heatmap>& maps, const HeatmapStyle& style) {
+  HEED_CHECK(style.cell > 0.0 && style.per_line > 0,
+             "[heatmap] cell {} and per_line {} must be positive", style.cell, style.per_line);
+  struct Placed {
+    const Heatmap* map;
+    Point at;
+  };
+  std::vector<Placed> placed;
+  double x = kMargin, y = kMargin, line = 0.0, right = kMargin;
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    check(maps[i]);
+    if (i > 0 && static_cast<std::int64_t>(i) % style.per_line == 0) {
+      x = kMargin;
+      y += line + kMargin;
+      line = 0.0;
+    }
+    const Room room = room_of(maps[i], style.cell);
+    placed.push_back({&maps[i], {x, y}});
+    // A title may be wider than its matrix.
+    const double title = room.left + 7.5 * static_cast<double>(maps[i].title.size());
+    x += std::max(room.width, title) + kMargin;
+    right = std::max(right, x);
+    line = std::max(line, room.height);
+  }
+  Svg svg(right, y + line + kMargin, maps.size() == 1 ? maps[0].title : "attention weights");
+  for (const Placed& p : placed) draw(svg, *p.map, p.at, style);
+  return svg.finish();
+}
+
+}  // namespace heed::see
