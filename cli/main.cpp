@@ -18,6 +18,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string(heed::version()));
   app.require_subcommand(1);
   heed::cli::add_demo(app);
+  heed::cli::add_list(app);
+  heed::cli::add_see(app);
   heed::cli::add_inspect(app);
   heed::cli::add_info(app);
   try {

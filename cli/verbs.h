@@ -9,5 +9,7 @@ namespace heed::cli {
 void add_demo(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_info(CLI::App& app);
+void add_list(CLI::App& app);
+void add_see(CLI::App& app);
 
 }  // namespace heed::cli

@@ -1,5 +1,8 @@
 #include "heed/attention/registry.h"
 
+#include <algorithm>
+
+#include "heed/attention/variants/average.h"
 #include "heed/attention/variants/multi_head.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
@@ -10,6 +13,7 @@ namespace {
 // One line each, those that belong together one after another.
 constinit const Mechanism kMechanisms[] = {
     kMultiHead,
+    kAverage,
 };
 
 }  // namespace
@@ -26,6 +30,17 @@ const Mechanism& find_mechanism(std::string_view name) {
   throw Error(fmt::format(
       "[attention] there is no mechanism {}: {}", io::in_quotes(name),
       near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
+}
+
+std::vector<std::string> sample_options(const Mechanism& mechanism) {
+  std::vector<std::string> options;
+  const std::string_view sample = mechanism.about.sample;
+  for (std::size_t at = 0; at < sample.size();) {
+    const std::size_t end = std::min(sample.find(' ', at), sample.size());
+    options.emplace_back(sample.substr(at, end - at));
+    at = end + 1;
+  }
+  return options;
 }
 
 std::unique_ptr<AttentionLayer> make_attention(std::string_view name,

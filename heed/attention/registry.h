@@ -19,6 +19,9 @@ std::span<const Mechanism> mechanisms();
 /// By name; an unknown one is an error with the nearest.
 const Mechanism& find_mechanism(std::string_view name);
 
+/// The options that a mechanism's sample names, one by one.
+std::vector<std::string> sample_options(const Mechanism& mechanism);
+
 /// A layer by name; options are "key=value" as in io::set_fields.
 std::unique_ptr<AttentionLayer> make_attention(std::string_view name,
                                                std::span<const std::string> options = {},

@@ -14,12 +14,7 @@ Subject subject_of(const Mechanism& mechanism) {
   for (const io::FieldInfo& option : mechanism.options()) {
     if (option.path == "heads") options.push_back("heads=2");
   }
-  for (std::size_t at = 0; at < mechanism.about.sample.size();) {
-    const std::size_t end =
-        std::min(mechanism.about.sample.find(' ', at), mechanism.about.sample.size());
-    options.emplace_back(mechanism.about.sample.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const std::string& option : sample_options(mechanism)) options.push_back(option);
   return {std::string(mechanism.name), mechanism.traits, [&mechanism, options] {
             Generator generator(5);
             auto layer = mechanism.make(options, generator);

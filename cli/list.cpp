@@ -1,0 +1,95 @@
+// heed list: the attention mechanisms and position codes that configs can name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cli/verbs.h"
+#include "heed/attention/position.h"
+#include "heed/attention/registry.h"
+#include "heed/io/json.h"
+
+namespace heed::cli {
+namespace {
+
+io::Value text(std::string_view words) { return {std::string(words)}; }
+
+io::Value json_of(const Mechanism& mechanism) {
+  io::Value::List options;
+  for (const io::FieldInfo& option : mechanism.options()) {
+    options.push_back({io::Value::Table{{"name", text(option.path)},
+                                        {"type", text(option.type)},
+                                        {"default", text(option.value)},
+                                        {"help", text(option.help)}}});
+  }
+  const Traits& can = mechanism.traits;
+  io::Value::Table traits = {
+      {"self", {can.self}},     {"cross", {can.cross}},       {"lengths", {can.lengths}},
+      {"causal", {can.causal}}, {"masks", {can.see}},         {"decodes", {can.decodes}},
+      {"fused", {can.fused}},   {"gradient", {can.gradient}}, {"growth", {can.growth}}};
+  return {io::Value::Table{{"name", text(mechanism.name)},
+                           {"title", text(mechanism.about.title)},
+                           {"formula", text(mechanism.about.formula)},
+                           {"paper", text(mechanism.about.paper)},
+                           {"cost", text(mechanism.about.cost)},
+                           {"composes", text(mechanism.about.composes)},
+                           {"traits", {std::move(traits)}},
+                           {"options", {std::move(options)}}}};
+}
+
+void print_json() {
+  io::Value::List all, codes;
+  for (const Mechanism& mechanism : mechanisms()) all.push_back(json_of(mechanism));
+  for (const PositionKind& kind : positions()) {
+    codes.push_back({io::Value::Table{{"name", text(kind.name)}, {"what", text(kind.what)}}});
+  }
+  const io::Value value{
+      io::Value::Table{{"mechanisms", {std::move(all)}}, {"positions", {std::move(codes)}}}};
+  fmt::print("{}\n", io::write_json(value, true));
+}
+
+void print_one(const Mechanism& mechanism) {
+  const About& about = mechanism.about;
+  fmt::print("{}: {}\n", mechanism.name, about.title);
+  fmt::print("  formula   {}\n  paper     {}\n  cost      {}\n  composes  {}\n  options\n",
+             about.formula, about.paper, about.cost, about.composes);
+  for (const io::FieldInfo& option : mechanism.options()) {
+    fmt::print("    {:<24} {:<10} {}\n", option.path, option.value, option.help);
+  }
+}
+
+void print_all() {
+  std::size_t name = 0, cost = 0, title = 0;
+  for (const Mechanism& mechanism : mechanisms()) {
+    name = std::max(name, mechanism.name.size());
+    cost = std::max(cost, mechanism.about.cost.size());
+    title = std::max(title, mechanism.about.title.size());
+  }
+  fmt::print("Attention mechanisms (n positions, d features; `heed list NAME` shows options)\n");
+  for (const Mechanism& mechanism : mechanisms()) {
+    const About& about = mechanism.about;
+    fmt::print("  {:<{}}  {:<{}}  {:<{}}  {}\n", mechanism.name, name, about.title, title,
+               about.cost, cost, about.paper);
+  }
+  std::size_t code = 0;
+  for (const PositionKind& kind : positions()) code = std::max(code, kind.name.size());
+  fmt::print("\nPosition codes\n");
+  for (const PositionKind& kind : positions())
+    fmt::print("  {:<{}}  {}\n", kind.name, code, kind.what);
+}
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+  CLI::App* const verb = app.add_subcommand("list", "Show attention mechanisms and position codes");
+  const auto name = std::make_shared<std::string>();
+  const auto json = std::make_shared<bool>(false);
+  verb->add_option("name", *name, "show this mechanism alone, with its options");
+  verb->add_flag("--json", *json, "everything as JSON");
+  verb->callback([name, json] {
+    if (*json) return print_json();
+    name->empty() ? print_all() : print_one(find_mechanism(*name));
+  });
+}
+
+}  // namespace heed::cli

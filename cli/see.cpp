@@ -1,0 +1,62 @@
+// heed see pattern [NAME…] -o FILE.svg: what mechanisms attend to, as a picture.
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/verbs.h"
+#include "heed/attention/registry.h"
+#include "heed/base/error.h"
+#include "heed/io/file.h"
+#include "heed/see/pattern.h"
+
+namespace heed::cli {
+namespace {
+
+struct PatternArguments {
+  std::vector<std::string> names;
+  std::string out;
+  see::PatternOptions pattern;
+};
+
+// Of several mechanisms the first head each, side by side; of one all heads.
+void draw_pattern(const PatternArguments& arguments) {
+  HEED_CHECK(arguments.out.ends_with(".svg"), "[see] -o {}: the file's name must end in .svg",
+             arguments.out);
+  std::vector<const Mechanism*> chosen;
+  for (const std::string& name : arguments.names) chosen.push_back(&find_mechanism(name));
+  if (chosen.empty()) {
+    for (const Mechanism& mechanism : mechanisms()) chosen.push_back(&mechanism);
+  }
+  std::vector<see::Heatmap> maps;
+  for (const Mechanism* const mechanism : chosen) {
+    std::vector<see::Heatmap> heads = see::pattern_of(*mechanism, arguments.pattern);
+    if (chosen.size() > 1) {
+      heads.resize(1);
+      heads[0].title = mechanism->name;
+    }
+    maps.insert(maps.end(), heads.begin(), heads.end());
+  }
+  const double cell = chosen.size() == 1 ? 7.0 : 5.0;
+  io::write_file(arguments.out, see::heatmap_svg(maps, {.cell = cell}));
+  fmt::print("{}\n", arguments.out);
+}
+
+}  // namespace
+
+void add_see(CLI::App& app) {
+  CLI::App* const verb = app.add_subcommand("see", "Draw pictures");
+  verb->require_subcommand(1);
+  CLI::App* const pattern =
+      verb->add_subcommand("pattern", "Draw what attention mechanisms attend to");
+  const auto arguments = std::make_shared<PatternArguments>();
+  pattern->add_option("name", arguments->names, "mechanisms; none: all of them");
+  pattern->add_option("-o,--output", arguments->out, "the SVG file to write")->required();
+  pattern->add_option("--positions", arguments->pattern.positions, "length of the sequence")
+      ->capture_default_str();
+  pattern->add_flag("--causal", arguments->pattern.causal, "no position sees later ones");
+  pattern->add_option("--option", arguments->pattern.options, "of the layer, as key=value");
+  pattern->callback([arguments] { draw_pattern(*arguments); });
+}
+
+}  // namespace heed::cli
