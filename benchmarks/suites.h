@@ -13,6 +13,8 @@ void attention_tiles(Report& report);
 void attention_peers(Report& report);
 void attention_decoding(Report& report);
 void attention_memory(Report& report);
+void family_cost(Report& report);
+void family_growth(Report& report);
 
 struct Part {
   const char* name = nullptr;
@@ -35,6 +37,9 @@ inline constexpr Suite kSuites[] = {
       {"peers", attention_peers},
       {"decode", attention_decoding},
       {"memory", attention_memory}}},
+    {"family",
+     "every mechanism against plain multi-head attention, and its growth with the length",
+     {{"cost", family_cost}, {"growth", family_growth}}},
 };
 
 }  // namespace heed::bench
