@@ -85,7 +85,10 @@ void choose_isa() {
 std::string_view name_of(Isa isa) { return entry_of(isa).name; }
 
 std::vector<Isa> available_isas() {
-  std::int64_t supported = hwy::SupportedTargets();
+  std::int64_t supported = hwy::SupportedTargets() & HWY_TARGETS;  // of the CPU and of the build
+#ifdef HEED_WITHOUT_AVX512
+  supported &= ~(HWY_AVX2 - 1);
+#endif
 #ifdef __x86_64__
   // Highway 1.0.3 offers AVX even where the system does not save its registers and so forbids it
   // (Linux booted with noxsave); the compiler's check knows better.

@@ -12,6 +12,8 @@
 // Highway uses the macro, so that sets unknown to an older Highway need not be named.
 #if defined(__aarch64__) || defined(__arm__)
 #define HWY_DISABLED_TARGETS (HWY_NEON - 1)
+#elif defined(HEED_WITHOUT_AVX512)
+#define HWY_DISABLED_TARGETS (HWY_AVX2 - 1)
 #else
 #define HWY_DISABLED_TARGETS (HWY_AVX3 - 1)
 #endif

@@ -16,20 +16,19 @@ namespace {
 
 constexpr std::int64_t kFeatures = 32;
 
-// Waves of falling length over the positions: neighbours are alike, and every third of the sequence
-// resembles the others.
+// Waves of falling length over the positions: neighbours are alike, and so are some distant ones.
 Tensor wavy(const Shape& shape, std::int64_t positions) {
   const RandomStream noise{17, 0};
   Tensor x = empty(shape);  // [1, T, E]
   for (std::int64_t t = 0; t < positions; ++t) {
     for (std::int64_t f = 0; f < kFeatures; ++f) {
-      const double turns = 3.0 * (1.0 + static_cast<double>(f / 4));
+      const double turns = 0.5 * (1.0 + static_cast<double>(f / 4));
       const double angle =
           2.0 * std::numbers::pi * turns * static_cast<double>(t) / static_cast<double>(positions) +
           static_cast<double>(f);
       const auto at = t * kFeatures + f;
       x.mutable_data<float>()[at] = static_cast<float>(1.5 * std::sin(angle)) +
-                                    0.5f * noise.normal(static_cast<std::uint64_t>(at));
+                                    0.15f * noise.normal(static_cast<std::uint64_t>(at));
     }
   }
   return x;
