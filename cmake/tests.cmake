@@ -6,7 +6,9 @@ find_package(GTest REQUIRED)
 file(GLOB_RECURSE heed_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
 set(heed_allocation_sources ${heed_test_sources})
 list(FILTER heed_allocation_sources INCLUDE REGEX "/tests/allocation/")
-list(FILTER heed_test_sources EXCLUDE REGEX "/tests/allocation/")
+set(heed_learning_sources ${heed_test_sources})
+list(FILTER heed_learning_sources INCLUDE REGEX "/tests/learning/")
+list(FILTER heed_test_sources EXCLUDE REGEX "/tests/(allocation|learning)/")
 
 function(heed_add_test_program name)
   add_executable(${name} ${ARGN})
@@ -54,6 +56,12 @@ if(heed_allocation_sources AND NOT HEED_SANITIZE)
   heed_add_test_program(heed_allocation_tests ${heed_allocation_sources})
   target_link_libraries(heed_allocation_tests PRIVATE GTest::gtest_main)
   add_test(NAME heed_allocation_tests COMMAND heed_allocation_tests)
+endif()
+
+# Small models that learn, minutes each: ./run learn. Here only that they build.
+if(heed_learning_sources AND NOT HEED_SANITIZE)
+  heed_add_test_program(heed_learning_tests ${heed_learning_sources})
+  target_link_libraries(heed_learning_tests PRIVATE GTest::gtest_main)
 endif()
 
 # A project of its own that finds an installed heed.
