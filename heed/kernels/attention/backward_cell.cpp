@@ -66,7 +66,8 @@ class BackwardCell {
 
   struct KeyRange {
     std::int64_t begin, end;
-    bool far = false;  // a row's reference is beyond kMaxOffset
+    bool far = false;    // a row's reference is beyond kMaxOffset
+    bool finite = true;  // its queries and gradients are; known if something may be hidden
   };
 
   void prepare_block(std::int64_t b, std::int64_t begin, std::int64_t end) {
@@ -76,6 +77,12 @@ class BackwardCell {
     if (!visible(b)) return;
     pad_rows(b, block.rows());
     pack_block(b, block);
+    if (program_.see != nullptr || program_.top_k > 0) {
+      const std::int64_t packed = block.vectors() * kLanes;
+      ranges_[b].finite = all_finite({minus_delta(b), kBlockRows}, 1, packed) &&
+                          all_finite({queries(b), kBlockRows}, D_, packed) &&
+                          all_finite({d_output(b), kBlockRows}, Dv_, packed);
+    }
   }
   bool visible(std::int64_t b) const { return ranges_[b].begin < ranges_[b].end; }
 
@@ -360,21 +367,16 @@ class BackwardCell {
   // Whether everything that a weight of 0 must hide is finite, in the strips that have any.
   bool masked_finite(const Block& block, std::int64_t b) const {
     std::int64_t checked = 0;
-    bool any = false;
     for (const Strip& strip : strips_) {
       if (!block.masks(strip) || strip.col + strip.cols <= checked) continue;
-      any = true;
       checked = strip.col + strip.cols;
-      if (!all_finite({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
+      if (!ranges_[b].finite ||
+          !all_finite({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
           !all_finite({values_.row(strip.col), values_.stride}, strip.cols, Dv_)) {
         return false;
       }
     }
-    if (!any) return true;
-    const std::int64_t row = b * kBlockRows;
-    return all_finite({minus_delta(b), kBlockRows}, 1, kBlockRows) &&
-           all_finite(q_rows(row), block.rows(), D_) &&
-           all_finite(d_output_rows(row), block.rows(), Dv_);
+    return true;
   }
 
   // ---- memory ----------------------------------------------------------------------------------

@@ -179,21 +179,24 @@ class ForwardBlock {
 
   // References follow the tile's maxima; what was summed is scaled to them.
   void raise_references() {
+    const F32 d;
+    const VF none = hn::Set(d, kHidden);
     bool moved = false;
     settled_ = true;
-    for (std::int64_t r = 0; r < block_.rows(); ++r) {
-      const float now = tile_top()[r];
-      const float before = top()[r];
-      factors()[r] = 1.0f;
-      if (now > before + kRaise || (before == kHidden && now > kHidden)) {
-        const float whole = std::nearbyint(now);
-        factors()[r] = before == kHidden ? 0.0f : std::exp2(before - whole);
-        top()[r] = whole;
-        offset()[r] = -whole;
-        huge_ = huge_ || std::abs(whole) > kMaxOffset;
-        moved = moved || sums()[r] != 0.0f;
-      }
-      settled_ = settled_ && top()[r] > kHidden;
+    for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
+      const VF now = hn::Load(d, tile_top() + r), before = hn::Load(d, top() + r);
+      const auto raise = hn::Gt(now, hn::Add(before, hn::Set(d, kRaise)));
+      const VF whole = hn::IfThenElse(raise, hn::Round(now), before);
+      const auto found = hn::Gt(whole, none);
+      hn::Store(whole, d, top() + r);
+      hn::Store(hn::IfThenElseZero(found, hn::Neg(whole)), d, offset() + r);
+      const VF factor = Exp2Weight(hn::Sub(before, whole));
+      hn::Store(hn::IfThenElse(raise, factor, hn::Set(d, 1.0f)), d, factors() + r);
+      const auto summed = hn::Ne(hn::Load(d, sums() + r), hn::Zero(d));
+      const auto far = hn::And(found, hn::Gt(hn::Abs(whole), hn::Set(d, kMaxOffset)));
+      moved = moved || !hn::AllFalse(d, hn::And(raise, summed));
+      settled_ = settled_ && hn::AllTrue(d, found);
+      huge_ = huge_ || !hn::AllFalse(d, far);
     }
     cautious_ = cautious_ || huge_;
     if (moved) scale_sums();

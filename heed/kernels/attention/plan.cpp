@@ -41,27 +41,28 @@ void KeyPlan::read_intervals() {
   exact_ = see_->intervals(region_, first.data(), last.data());
   begin_ = region_.cols;
   end_ = 0;
-  for (std::int64_t r = 0; r < vectors_ * lanes_; ++r) {
-    const auto i = static_cast<std::size_t>(std::min(r, region_.rows - 1));
-    first_[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(first[i]);
-    last_[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(last[i]);
-    open_begin_ = std::max(open_begin_, first[i]);
-    open_end_ = std::min(open_end_, last[i]);
-    if (first[i] == last[i]) continue;
-    begin_ = std::min(begin_, first[i]);
-    end_ = std::max(end_, last[i]);
+  for (std::int64_t v = 0; v < vectors_; ++v) {
+    Bounds bounds{std::numeric_limits<std::int32_t>::max(), 0,
+                  std::numeric_limits<std::int32_t>::max(), 0};
+    for (std::int64_t r = v * lanes_; r < (v + 1) * lanes_; ++r) {
+      const auto i = static_cast<std::size_t>(std::min(r, region_.rows - 1));
+      const auto from = static_cast<std::int32_t>(first[i]);
+      const auto to = static_cast<std::int32_t>(last[i]);
+      first_[static_cast<std::size_t>(r)] = from;
+      last_[static_cast<std::size_t>(r)] = to;
+      bounds.add(from, to);
+      if (from == to) continue;
+      begin_ = std::min<std::int64_t>(begin_, from);
+      end_ = std::max<std::int64_t>(end_, to);
+    }
+    open_begin_ = std::max<std::int64_t>(open_begin_, bounds.most_first);
+    open_end_ = std::min<std::int64_t>(open_end_, bounds.least_last);
+    bounds_[static_cast<std::size_t>(v)] = bounds;
   }
   end_ = std::max(begin_, end_);
   // A key or two more in a strip with a mask cost less than a product of one or two rows.
   open_begin_ = (open_begin_ + kStripKeys - 1) / kStripKeys * kStripKeys;
   if (open_end_ < end_) open_end_ = open_end_ / kStripKeys * kStripKeys;
-  for (std::int64_t v = 0; v < vectors_; ++v) {
-    const auto [f0, f1] =
-        std::minmax_element(first_.data() + v * lanes_, first_.data() + (v + 1) * lanes_);
-    const auto [l0, l1] =
-        std::minmax_element(last_.data() + v * lanes_, last_.data() + (v + 1) * lanes_);
-    bounds_[static_cast<std::size_t>(v)] = {*f0, *f1, *l0, *l1};
-  }
 }
 
 void KeyPlan::cut(std::int64_t from, std::int64_t to, Strips& strips) const {

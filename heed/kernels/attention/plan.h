@@ -96,6 +96,13 @@ class KeyPlan {
   // Of each vector: the least and the most of first_ and last_.
   struct Bounds {
     std::int32_t least_first, most_first, least_last, most_last;
+
+    void add(std::int32_t first, std::int32_t last) {
+      least_first = std::min(least_first, first);
+      most_first = std::max(most_first, first);
+      least_last = std::min(least_last, last);
+      most_last = std::max(most_last, last);
+    }
   };
   std::array<Bounds, kMaxBlockRows / 4> bounds_;
 };

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "heed/kernels/attention/plan.h"
 #include "heed/kernels/attention/product-inl.h"
@@ -99,11 +100,12 @@ inline void hide_below(Piece piece, std::int64_t col, const float* cut_scores,
 inline void raise_maxima(Piece piece, float unit, float* top) {
   const F32 d;
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    VF most = hn::Load(d, top + v * kLanes);
+    VF most = hn::Set(d, kHidden);
     for (std::int64_t k = 0; k < piece.keys; ++k) {
-      most = hn::Max(most, hn::Mul(hn::Load(d, piece.at(k, v)), hn::Set(d, unit)));
+      most = hn::Max(most, hn::Load(d, piece.at(k, v)));
     }
-    hn::Store(most, d, top + v * kLanes);
+    float* const x = top + v * kLanes;
+    hn::Store(hn::Max(hn::Load(d, x), hn::Mul(most, hn::Set(d, unit))), d, x);
   }
 }
 
@@ -111,25 +113,37 @@ inline void raise_maxima(Piece piece, float unit, float* top) {
 // stands in the lowest bits, from where a shift makes it an exponent (math-inl.h).
 inline constexpr float kIntegerShift = math::kToInteger + math::kBias;
 
-/// 2^n 2^r for |r| <= 1/2 and shifted = n + kIntegerShift, relative error 1e-7: 0 for n = -127,
+/// x = 2^n 2^x for |x| <= 1/2 and shifted = n + kIntegerShift, relative error 1e-7: 0 for n = -127,
 /// infinity from n = 128 on. That bound is set in the integer, of which four such instructions run
-/// in a cycle, and only two of the floating-point ones.
-HWY_INLINE VF PowerOfTwoTimes(VF shifted, VF r) {
+/// in a cycle, and only two of the floating-point ones. Vectors go through step by step together:
+/// with four of them that takes 4.3 cycles a vector, one after another 4.7 (Zen 4).
+template <int M>
+HWY_INLINE void PowersOfTwo(VF (&shifted)[M], VF (&x)[M]) {
   const F32 d;
   const hn::RebindToSigned<F32> di;
   const auto highest = hn::BitCast(di, hn::Set(d, kIntegerShift + 128.0f));
-  const VF bounded = hn::BitCast(d, hn::Min(hn::BitCast(di, shifted), highest));
-  const VF p =
-      Polynomial(d, r, 1.0f, 0.69314698f, 0.24022242f, 0.05550734f, 0.00967151f, 0.00132647f);
-  return hn::Mul(p, math::PowerOfTwo(d, bounded));
+  VF p[M];
+#pragma GCC unroll 4
+  for (int i = 0; i < M; ++i) p[i] = hn::Set(d, 0.00132647f);
+  for (const float c : {0.00967151f, 0.05550734f, 0.24022242f, 0.69314698f, 1.0f}) {
+#pragma GCC unroll 4
+    for (int i = 0; i < M; ++i) p[i] = hn::MulAdd(p[i], x[i], hn::Set(d, c));
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < M; ++i) {
+    const VF bounded = hn::BitCast(d, hn::Min(hn::BitCast(di, shifted[i]), highest));
+    x[i] = hn::Mul(p[i], math::PowerOfTwo(d, bounded));
+  }
 }
 
 /// 2^x: 0 below 2^-127, infinity from 2^128 on, NaN for NaN.
 HWY_INLINE VF Exp2Weight(VF x) {
   const F32 d;
   x = math::AtLeast(d, x, -127.0f);
-  const VF shifted = hn::Add(x, hn::Set(d, kIntegerShift));
-  return PowerOfTwoTimes(shifted, hn::Sub(x, hn::Sub(shifted, hn::Set(d, kIntegerShift))));
+  VF shifted[] = {hn::Add(x, hn::Set(d, kIntegerShift))};
+  VF power[] = {hn::Sub(x, hn::Sub(shifted[0], hn::Set(d, kIntegerShift)))};
+  PowersOfTwo(shifted, power);
+  return power[0];
 }
 
 /// The largest offset for weigh.
@@ -154,16 +168,26 @@ inline void weigh(Piece piece, float unit, const float* offset, float* rows) {
     if constexpr (kScaled) lowest = hn::Div(lowest, factor);
     VF row = hn::Load(d, rows + v * kLanes);
     float* x = piece.at(0, v);
-#pragma GCC unroll 2
-    for (std::int64_t k = piece.keys; k > 0; --k, x += piece.stride) {
-      const VF s = math::AtLeast(lowest, hn::Load(d, x));
-      const VF shifted = kScaled ? hn::MulAdd(s, factor, to_integer) : hn::Add(s, to_integer);
-      const VF n = hn::Sub(shifted, to_integer);
-      VF e = PowerOfTwoTimes(shifted, kScaled ? hn::MulSub(s, factor, n) : hn::Sub(s, n));
-      if constexpr (kThen == Then::scale) e = hn::Mul(e, row);
-      hn::Store(e, d, x);
-      if constexpr (kThen == Then::sum) row = hn::Add(row, e);
-    }
+    const auto run = [&]<int M>(std::integral_constant<int, M>) HWY_ATTR {
+      VF shifted[M], e[M];
+#pragma GCC unroll 4
+      for (int i = 0; i < M; ++i) {
+        const VF s = math::AtLeast(lowest, hn::Load(d, x + i * piece.stride));
+        shifted[i] = kScaled ? hn::MulAdd(s, factor, to_integer) : hn::Add(s, to_integer);
+        const VF n = hn::Sub(shifted[i], to_integer);
+        e[i] = kScaled ? hn::MulSub(s, factor, n) : hn::Sub(s, n);
+      }
+      PowersOfTwo(shifted, e);
+#pragma GCC unroll 4
+      for (int i = 0; i < M; ++i, x += piece.stride) {
+        if constexpr (kThen == Then::scale) e[i] = hn::Mul(e[i], row);
+        hn::Store(e[i], d, x);
+        if constexpr (kThen == Then::sum) row = hn::Add(row, e[i]);
+      }
+    };
+    std::int64_t k = piece.keys;
+    for (; k >= 4; k -= 4) run(std::integral_constant<int, 4>());
+    for (; k > 0; --k) run(std::integral_constant<int, 1>());
     if constexpr (kThen == Then::sum) hn::Store(row, d, rows + v * kLanes);
   }
 }
@@ -212,16 +236,15 @@ inline void weigh_plainly(Piece piece) {
 /// Whether rows of contiguous elements hold neither NaN nor infinity.
 inline bool all_finite(RowsOf<const float> x, std::int64_t rows, std::int64_t cols) {
   const F32 d;
+  VF sum = hn::Zero(d);
   for (std::int64_t r = 0; r < rows; ++r) {
-    VF sum = hn::Zero(d);  // x - x is 0, or NaN
     const float* const p = x.row(r);
-    map_row(cols, [&](auto part, std::int64_t i) HWY_ATTR {
-      const VF v = part.load(p + i);
-      sum = hn::Add(sum, hn::Sub(v, v));
-    });
-    if (!hn::AllTrue(d, hn::Eq(sum, hn::Zero(d)))) return false;
+    const auto add = [p](auto part, std::int64_t i, VF total) HWY_ATTR {
+      return hn::MulAdd(part.load(p + i), hn::Zero(F32()), total);  // x * 0 is 0, or NaN
+    };
+    sum = fold_row(cols, sum, add, [](VF a, VF b) HWY_ATTR { return hn::Add(a, b); });
   }
-  return true;
+  return hn::AllTrue(d, hn::Eq(sum, hn::Zero(d)));
 }
 
 /// product(..., AddTo) for weights in B, in which a weight of 0 takes nothing, not even NaN.
