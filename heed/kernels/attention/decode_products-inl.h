@@ -1,7 +1,7 @@
 // The two products of attention for few queries, with neighbouring features in a vector: keys and
-// values stream through as they lie in memory, and a single query wastes no lane. One row of keys
-// or values is loaded after another, never several side by side: the hardware then sees one stream
-// and reads ahead of it (f32, D = 128: twice the bandwidth).
+// values stream through as they lie in memory, and a single query wastes no lane. What decides is
+// that the hardware sees one stream of loads and reads ahead of it; prefetch instructions, near or
+// far ahead of the loads, all made it slower (Zen 4).
 #if defined(HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
 #undef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
@@ -104,72 +104,8 @@ HWY_INLINE VF sum_each(VF (&x)[N]) {
   }
 }
 
-/// The compiler moves no load across it.
-HWY_INLINE void one_row_after_another() { asm volatile("" ::: "memory"); }
-
-/// sums[r] += key * queries[r], lane by lane, for one unit.
-template <int kRows, typename T>
-HWY_INLINE void multiply_unit(const VF* key, const float* queries, std::int64_t stride, VF* sums) {
-#pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 2
-    for (int v = 0; v < Unit<T>::kVectors; ++v) {
-      sums[r] = hn::MulAdd(hn::Load(F32(), queries + r * stride + v * kLanes), key[v], sums[r]);
-    }
-  }
-}
-
-/// scores[r][0, kLanes) = queries[r] * keys[...]; 0 for keys from `count` on.
-template <int kRows, typename T>
-HWY_NOINLINE void score_keys(RowsOf<const T> keys, std::int64_t count, Units<T> units,
-                             RowsOf<const float> queries, RowsOf<float> scores) {
-  using U = Unit<T>;
-  VF products[kRows][kLanes];
-  for (std::int64_t i = 0; i < kLanes; ++i) {
-    VF sums[kRows], x[U::kVectors];
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) sums[r] = hn::Zero(F32());
-    if (i < count) {
-      const T* key = keys.row(i);
-      const float* q = queries.data;
-#pragma GCC unroll 4
-      for (std::int64_t u = 0; u < units.whole; ++u, key += U::kSize, q += U::kSize) {
-        U::load(key, x);
-        multiply_unit<kRows, T>(x, q, queries.stride, sums);
-      }
-      if (units.tail > 0) {
-        U::load_first(key, static_cast<std::size_t>(units.tail), x);
-        multiply_unit<kRows, T>(x, q, queries.stride, sums);
-      }
-    }
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) products[r][i] = sums[r];
-    one_row_after_another();
-  }
-#pragma GCC unroll 4
-  for (int r = 0; r < kRows; ++r) hn::Store(sum_each(products[r]), F32(), scores.row(r));
-}
-
-/// scores = queries * keys, for `rows` queries and n keys; rows of scores are whole vectors.
-template <typename T>
-void score_rows(RowsOf<const T> keys, std::int64_t n, Units<T> units, std::int64_t rows,
-                RowsOf<const float> queries, RowsOf<float> scores) {
-  for (std::int64_t k = 0; k < n; k += kLanes) {
-    const RowsOf<const T> these{keys.row(k), keys.stride};
-    const std::int64_t count = std::min(kLanes, n - k);
-    const auto run = [&](auto kernel, std::int64_t r) {
-      kernel(these, count, units, RowsOf<const float>{queries.row(r), queries.stride},
-             RowsOf<float>{scores.row(r) + k, scores.stride});
-    };
-    std::int64_t r = 0;
-    for (; r + 4 <= rows; r += 4) run(score_keys<4, T>, r);
-    if (r + 2 <= rows) {
-      run(score_keys<2, T>, r);
-      r += 2;
-    }
-    if (r < rows) run(score_keys<1, T>, r);
-  }
-}
+/// The compiler moves no load across it, nor repeats an earlier one.
+HWY_INLINE void loads_end_here() { asm volatile("" ::: "memory"); }
 
 // How the units of a row are loaded: whole, or the last elements.
 template <typename T>
@@ -182,7 +118,103 @@ struct TailUnit {
   HWY_INLINE void load(const T* p, VF* x) const { Unit<T>::load_first(p, n, x); }
 };
 
+/// sums[r][k] += queries[r] * keys[k], lane by lane, for the unit at `at`.
+template <int kRows, int kKeys, typename T, typename Part>
+HWY_INLINE void multiply_unit(Part part, const T* const (&keys)[kKeys], std::int64_t at,
+                              RowsOf<const float> queries, VF (&sums)[kRows][kKeys]) {
+  constexpr int kVectors = Unit<T>::kVectors;
+  VF x[kKeys][kVectors];
+#pragma GCC unroll 2
+  for (int k = 0; k < kKeys; ++k) part.load(keys[k] + at, x[k]);
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      const VF q = hn::Load(F32(), queries.row(r) + at + v * kLanes);
+      if constexpr (kKeys > 1) loads_end_here();  // or the query is loaded again for each key
+#pragma GCC unroll 2
+      for (int k = 0; k < kKeys; ++k) sums[r][k] = hn::MulAdd(q, x[k][v], sums[r][k]);
+    }
+  }
+}
+
+/// sums[r][k] = queries[r] * keys[k], lane by lane.
+template <int kRows, int kKeys, typename T>
+HWY_INLINE void multiply_keys(const T* const (&keys)[kKeys], Units<T> units,
+                              RowsOf<const float> queries, VF (&sums)[kRows][kKeys]) {
+#pragma GCC unroll 4
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+    for (int k = 0; k < kKeys; ++k) sums[r][k] = hn::Zero(F32());
+  }
+  const std::int64_t whole = units.whole * Unit<T>::kSize;
+  for (std::int64_t at = 0; at < whole; at += Unit<T>::kSize) {
+    multiply_unit(WholeUnit<T>{}, keys, at, queries, sums);
+  }
+  if (units.tail > 0) {
+    const TailUnit<T> tail{static_cast<std::size_t>(units.tail)};
+    multiply_unit(tail, keys, whole, queries, sums);
+  }
+}
+
+/// scores[r][k] = queries[r] * keys[k] for kLanes keys, of which kSide are read side by side.
+template <int kRows, int kSide, typename T>
+HWY_NOINLINE void score_keys(const T* const* keys, Units<T> units, RowsOf<const float> queries,
+                             RowsOf<float> scores) {
+  constexpr int kKeys = kLanes / kRows;  // give a whole vector of scores
+  constexpr int kNow = std::min(kSide, kKeys);
+  for (std::int64_t first = 0; first < kLanes; first += kKeys) {
+    VF products[kLanes];
+#pragma GCC unroll 16
+    for (int k = 0; k < kKeys; k += kNow) {
+      const T* now[kNow];
+      VF sums[kRows][kNow];
+#pragma GCC unroll 2
+      for (int i = 0; i < kNow; ++i) now[i] = keys[first + k + i];
+      multiply_keys(now, units, queries, sums);
+#pragma GCC unroll 4
+      for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 2
+        for (int i = 0; i < kNow; ++i) products[r * kKeys + k + i] = sums[r][i];
+      }
+    }
+    HWY_ALIGN float lanes[kLanes];
+    hn::Store(sum_each(products), F32(), lanes);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) std::copy_n(lanes + r * kKeys, kKeys, scores.row(r) + first);
+  }
+}
+
+/// scores = queries * keys, for `rows` queries and n keys. Rows of scores are whole vectors, in
+/// which what comes after n means nothing.
+template <typename T>
+void score_rows(RowsOf<const T> keys, std::int64_t n, Units<T> units, std::int64_t rows,
+                RowsOf<const float> queries, RowsOf<float> scores) {
+  // Two keys share the loads of queries; but longer ones, side by side, are two streams (512 bytes:
+  // a third of the bandwidth).
+  constexpr std::int64_t kPairBytes = 256;
+  const bool pairs = units.floats() * static_cast<std::int64_t>(sizeof(T)) <= kPairBytes;
+  for (std::int64_t k = 0; k < n; k += kLanes) {
+    const T* these[kLanes];
+    for (std::int64_t i = 0; i < kLanes; ++i) these[i] = keys.row(std::min(k + i, n - 1));
+    const auto run = [&](auto kernel, std::int64_t r) {
+      kernel(these, units, RowsOf<const float>{queries.row(r), queries.stride},
+             RowsOf<float>{scores.row(r) + k, scores.stride});
+    };
+    std::int64_t r = 0;
+    for (; r + 4 <= rows; r += 4) run(pairs ? score_keys<4, 2, T> : score_keys<4, 1, T>, r);
+    if (r + 2 <= rows) {
+      run(pairs ? score_keys<2, 2, T> : score_keys<2, 1, T>, r);
+      r += 2;
+    }
+    if (r < rows) run(pairs ? score_keys<1, 2, T> : score_keys<1, 1, T>, r);
+  }
+}
+
 /// out[r] += sum over keys of weights[r][k] * values[k], for a few rows and units, in registers.
+/// What several rows read is in L1 already and they take it backwards: going forwards by leaps,
+/// they would lure the hardware into reading ahead by leaps (f32, D = 128, 4 rows: 0.57 of the
+/// bandwidth, not 0.81).
 template <int kRows, int kUnits, typename T, typename Part>
 HWY_NOINLINE void read_panel(Part part, RowsOf<const T> values, std::int64_t keys,
                              RowsOf<const float> weights, RowsOf<float> out) {
@@ -194,7 +226,8 @@ HWY_NOINLINE void read_panel(Part part, RowsOf<const T> values, std::int64_t key
 #pragma GCC unroll 16
     for (int v = 0; v < kVectors; ++v) sums[r][v] = hn::Load(d, out.row(r) + v * kLanes);
   }
-  for (std::int64_t k = 0; k < keys; ++k) {
+  for (std::int64_t i = 0; i < keys; ++i) {
+    const std::int64_t k = kRows == 1 ? i : keys - 1 - i;
     const T* const value = values.row(k);
     VF weight[kRows];
 #pragma GCC unroll 4
@@ -212,7 +245,7 @@ HWY_NOINLINE void read_panel(Part part, RowsOf<const T> values, std::int64_t key
         }
       }
     }
-    one_row_after_another();
+    loads_end_here();
   }
 #pragma GCC unroll 4
   for (int r = 0; r < kRows; ++r) {
@@ -245,18 +278,32 @@ void read_units(RowsOf<const T> values, std::int64_t keys, Units<T> units,
   }
 }
 
-/// out[r] += sum over keys of weights[r][k] * values[k], for all rows. Values come from memory for
-/// the first rows and units, and from L1 for the others.
+/// Loads a byte of each line of n rows, in order.
+template <typename T>
+HWY_NOINLINE void touch_rows(RowsOf<const T> rows, std::int64_t n, std::int64_t length) {
+  constexpr std::int64_t kLine = 64 / sizeof(T);
+  for (std::int64_t k = 0; k < n; ++k) {
+    for (std::int64_t i = 0; i < length; i += kLine) {
+      static_cast<void>(*reinterpret_cast<const volatile char*>(rows.row(k) + i));
+    }
+  }
+}
+
+/// out[r] += sum over keys of weights[r][k] * values[k], for all rows. A single row reads values
+/// nearly in order; for several, they are brought to L1 in order, so few at a time that the
+/// processor computes with some while it waits for the next (half or twice as many: 0.9 and 0.6 of
+/// the speed).
 template <typename T>
 void read_rows(RowsOf<const T> values, std::int64_t n, std::int64_t Dv, std::int64_t rows,
                RowsOf<const float> weights, RowsOf<float> out) {
-  constexpr std::int64_t kBytes = 16 << 10;
+  constexpr std::int64_t kBytes = 2 << 10;
   const Units<T> units(Dv);
   const std::int64_t step =
-      std::max<std::int64_t>(8, kBytes / (Dv * static_cast<std::int64_t>(sizeof(T))));
+      std::max<std::int64_t>(4, kBytes / (Dv * static_cast<std::int64_t>(sizeof(T))));
   for (std::int64_t k = 0; k < n; k += step) {
     const RowsOf<const T> these{values.row(k), values.stride};
     const std::int64_t keys = std::min(step, n - k);
+    if (rows > 1) touch_rows(these, keys, Dv);
     const auto run = [&](auto kernel, std::int64_t r) {
       kernel(these, keys, units, RowsOf<const float>{weights.row(r) + k, weights.stride},
              RowsOf<float>{out.row(r), out.stride});
