@@ -77,6 +77,7 @@ TEST(AttentionDecode, EveryNumberOfQueriesAndHeadsThatShareKeys) {
     check({.shape = shape(3, 1, Tq, 70, 33, 40)}, "one kv head");
   }
   check({.shape = shape(8, 1, 35, 70, 16, 16)}, "many queries");
+  check({.shape = shape(7, 1, 1, 70, 130, 150)}, "long rows");
 }
 
 TEST(AttentionDecode, EveryNumberOfKeys) {
