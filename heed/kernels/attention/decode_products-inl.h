@@ -295,10 +295,10 @@ HWY_NOINLINE void touch_rows(RowsOf<const T> rows, std::int64_t n, std::int64_t 
 template <typename T>
 void read_rows(RowsOf<const T> values, std::int64_t n, std::int64_t Dv, std::int64_t rows,
                RowsOf<const float> weights, RowsOf<float> out) {
-  constexpr std::int64_t kBytes = 2 << 10;
+  const std::int64_t bytes = rows == 1 ? 4 << 10 : 2 << 10;
   const Units<T> units(Dv);
   const std::int64_t step =
-      std::max<std::int64_t>(4, kBytes / (Dv * static_cast<std::int64_t>(sizeof(T))));
+      std::max<std::int64_t>(4, bytes / (Dv * static_cast<std::int64_t>(sizeof(T))));
   for (std::int64_t k = 0; k < n; k += step) {
     const RowsOf<const T> these{values.row(k), values.stride};
     const std::int64_t keys = std::min(step, n - k);
