@@ -152,11 +152,13 @@ Failures check_independence(const Subject& subject) {
 
 namespace {
 
-// The result of decoding x in steps of one, one and then three positions at a time.
-Tensor decoded(const AttentionLayer& layer, const AttentionInput& in, bool reordered) {
+// The result of decoding x in steps of one, one and then three positions at a time, shaped as the
+// whole; pointers know no positions yet to come, and the whole gives those 0.
+Tensor decoded(const AttentionLayer& layer, const AttentionInput& in, const Shape& whole,
+               bool reordered) {
   const std::int64_t B = in.x.size(0), T = in.x.size(1);
   const auto state = layer.start({.batch = B, .memory = in.memory, .lengths = in.lengths});
-  Tensor y = empty(in.x.shape(), in.x.dtype());
+  Tensor y = zeros(whole, in.x.dtype());
   for (std::int64_t t = 0; t < T;) {
     const std::int64_t n = std::min<std::int64_t>(t < 2 ? 1 : 3, T - t);
     if (reordered && t == 2) {
@@ -164,8 +166,9 @@ Tensor decoded(const AttentionLayer& layer, const AttentionInput& in, bool reord
       state->reorder(back);
       state->reorder(back);
     }
-    Tensor to = view::slice(y, 1, t, t + n);
-    copy_into(to, layer.step(clone_data(view::slice(in.x, 1, t, t + n)), *state));
+    const Tensor next = layer.step(clone_data(view::slice(in.x, 1, t, t + n)), *state);
+    Tensor to = view::slice(view::slice(y, 1, t, t + n), 2, 0, next.size(2));
+    copy_into(to, next);
     t += n;
   }
   return y;
@@ -183,7 +186,7 @@ Failures check_decoding(const Subject& subject) {
     const AttentionInput in = input_of(subject.traits, mode, {});
     const Tensor whole = run(*layer, in);
     for (const bool reordered : {false, true}) {
-      const double error = max_relative_error(decoded(*layer, in, reordered), whole);
+      const double error = max_relative_error(decoded(*layer, in, whole.shape(), reordered), whole);
       if (!(error <= 1e-5)) {
         failures.push_back(fmt::format("{}: decoding{} is {} away from the whole", mode.name,
                                        reordered ? " with beams" : "", error));
