@@ -4,6 +4,7 @@
 
 #include "heed/attention/variants/average.h"
 #include "heed/attention/variants/multi_head.h"
+#include "heed/attention/variants/pointer.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
 
@@ -14,6 +15,7 @@ namespace {
 constinit const Mechanism kMechanisms[] = {
     kMultiHead,
     kAverage,
+    kPointer,
 };
 
 }  // namespace

@@ -1,0 +1,67 @@
+// Pointer attention (Vinyals et al. 2015, Pointer Networks): the attention weights are the answer.
+// A decoder state d_i points at one of the input's positions e_j:
+//
+//   u_ij = v^T tanh(W1 e_j + W2 d_i),   p(j | i) = softmax_j(u_ij)
+//
+// No context is read; a pointer that also writes words is pointer_generator.h.
+#pragma once
+
+#include "heed/attention/mechanism.h"
+#include "heed/nn/linear.h"
+
+namespace heed {
+
+struct PointerConfig {
+  std::int64_t embed = 64;
+  std::int64_t memory_embed = 0;  // 0: as embed
+  std::int64_t hidden = 0;        // 0: as embed
+
+  void fields(io::Fields& field);
+};
+
+/// Parameters "memory_proj.weight" [D, E'] (W1), "query_proj.weight" [D, E] (W2) and "v" [D].
+class Pointer : public AttentionLayer {
+ public:
+  using Config = PointerConfig;
+  explicit Pointer(const Config& config, Generator& generator = default_generator());
+
+  void visit(ParameterVisitor& visitor) override;
+  /// Probabilities [B, Tq, Tk]; a row that sees nothing is 0.
+  Tensor operator()(const AttentionInput& in) const override;
+  /// Their logarithms for the loss, from the scores: -inf where hidden.
+  Tensor log_probs(const AttentionInput& in) const;
+  /// [B, 1, Tq, Tk].
+  Tensor weights(const AttentionInput& in) const override;
+
+  std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
+  /// x [B, T, E] -> [B, T, Tk], where Tk are the positions there are by now.
+  Tensor step(const Tensor& x, DecodeState& state) const override;
+  /// No step after this points at these positions again: i64 [B], one for each sequence.
+  void take(const Tensor& positions, DecodeState& state) const;
+
+  Linear memory_proj, query_proj;
+  Tensor v;  // [D]
+
+ private:
+  class State;
+  Tensor scores(const AttentionInput& in) const;
+  Tensor project(const Linear& by, const Tensor& x) const;
+
+  Config config_;
+};
+
+/// What may be pointed at if no position is taken twice: query i does not see `pointed`[b, 0 … i -
+/// 1] (i64 [B, Tq], the targets) of Tk positions.
+Mask each_once(const Tensor& pointed, std::int64_t Tk);
+
+inline constexpr Mechanism kPointer =
+    mechanism<Pointer>("pointer",
+                       {.title = "Pointer attention",
+                        .formula = "p_ij = softmax_j(v^T tanh(W1 e_j + W2 d_i))",
+                        .paper = "Vinyals et al. 2015, Pointer Networks",
+                        .cost = "n^2 d",
+                        .composes = "all masks, decoding, positions taken once",
+                        .sample = "hidden=12"},
+                       {.form = Form::pointer, .decodes = true});
+
+}  // namespace heed
