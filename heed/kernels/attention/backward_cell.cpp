@@ -121,10 +121,10 @@ class BackwardCell {
     const std::int64_t row = b * kBlockRows;
     pack_transposed(q_rows(row), block.rows(), D_, {queries(b), kBlockRows}, block.query_factor());
     pack_transposed(d_output_rows(row), block.rows(), Dv_, {d_output(b), kBlockRows}, 1.0f);
-    set_rows(d_queries(b), D_ * kBlockRows, 0.0f);
-    set_rows(minus_delta(b), kBlockRows, 0.0f);
-    set_rows(offset(b), kBlockRows, 0.0f);
-    set_rows(row_factors(b), kBlockRows, 0.0f);
+    std::fill_n(d_queries(b), D_ * kBlockRows, 0.0f);
+    std::fill_n(minus_delta(b), kBlockRows, 0.0f);
+    std::fill_n(offset(b), kBlockRows, 0.0f);
+    std::fill_n(row_factors(b), kBlockRows, 0.0f);
     if (program_.normalise != Normalise::softmax) return;
     for (std::int64_t r = 0; r < block.rows(); ++r) {
       const RowScale<float> scale = row_scale(row + r);
@@ -178,7 +178,7 @@ class BackwardCell {
       return;
     }
     HWY_ALIGN float factors[kBlockRows];
-    set_rows(factors, kBlockRows, program_.scale);
+    std::fill_n(factors, kBlockRows, program_.scale);
     unpack_transposed({d_queries(b), kBlockRows}, rows, D_, factors, to);
   }
 
@@ -370,8 +370,7 @@ class BackwardCell {
     for (const Strip& strip : strips_) {
       if (!block.masks(strip) || strip.col + strip.cols <= checked) continue;
       checked = strip.col + strip.cols;
-      if (!ranges_[b].finite ||
-          !all_finite({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
+      if (!ranges_[b].finite || !all_finite({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
           !all_finite({values_.row(strip.col), values_.stride}, strip.cols, Dv_)) {
         return false;
       }

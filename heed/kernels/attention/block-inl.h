@@ -105,6 +105,8 @@ class Block {
     cut_scores_ = scores;
     cut_keys_ = keys;
   }
+  /// What the products of open strips fetch meanwhile; edges are too short for it.
+  void set_ahead(FetchAhead* ahead) { ahead_ = ahead; }
   /// Whether some weight of the strip may be 0 because its key is hidden.
   bool masks(const Strip& strip) const {
     return strip.kind != Strip::Kind::open || program_.top_k > 0;
@@ -114,9 +116,13 @@ class Block {
   void scores(const Strip& strip, RowsOf<const float> keys, const float* queries, float* data,
               const StageRun<float>& modify, std::int64_t at) const {
     const float* const q = queries + strip.vector * kLanes;
-    if (program_.additive == nullptr) {
-      product(strip.cols, strip.vectors, program_.shape.D,
-              AlongRows{keys.row(strip.col), keys.stride}, q, kBlockRows, Put{data, kBlockRows});
+    const AlongRows rows{keys.row(strip.col), keys.stride};
+    const Put out{data, kBlockRows};
+    if (program_.additive == nullptr && ahead_ != nullptr && strip.kind == Strip::Kind::open) {
+      product(strip.cols, strip.vectors, program_.shape.D, AlongRowsFetching{rows, ahead_}, q,
+              kBlockRows, out);
+    } else if (program_.additive == nullptr) {
+      product(strip.cols, strip.vectors, program_.shape.D, rows, q, kBlockRows, out);
     } else {
       additive_scores(additive(strip, keys, queries), piece(strip, data));
     }
@@ -169,6 +175,7 @@ class Block {
   KeyPlan plan_;
   const float* cut_scores_ = nullptr;
   const std::int32_t* cut_keys_ = nullptr;
+  FetchAhead* ahead_ = nullptr;
 };
 
 }  // namespace heed::kernels::HWY_NAMESPACE

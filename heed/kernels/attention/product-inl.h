@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "heed/kernels/attention/fetch_ahead.h"
 #include "heed/kernels/math-inl.h"
 #include "heed/kernels/rows-inl.h"
 
@@ -29,6 +30,17 @@ struct AlongRows {
   std::int64_t stride;
   HWY_INLINE float at(std::int64_t i, std::int64_t k) const { return data[i * stride + k]; }
   AlongRows from(std::int64_t i) const { return {data + i * stride, stride}; }
+};
+
+/// The same, while something else is fetched.
+struct AlongRowsFetching {
+  AlongRows rows;
+  FetchAhead* ahead;
+  HWY_INLINE float at(std::int64_t i, std::int64_t k) const { return rows.at(i, k); }
+  AlongRowsFetching from(std::int64_t i) const {
+    ahead->some();
+    return {rows.from(i), ahead};
+  }
 };
 
 /// a(i, k) where each k is a row in memory: values, in the product with weights.

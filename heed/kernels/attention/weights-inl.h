@@ -21,15 +21,6 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// One number for each query of a block, set and copied by vectors: the library's ways cost more.
-inline void set_rows(float* x, std::int64_t rows, float value) {
-  for (std::int64_t r = 0; r < rows; r += kLanes) hn::Store(hn::Set(F32(), value), F32(), x + r);
-}
-inline void copy_rows(const float* from, std::int64_t rows, float* to) {
-  for (std::int64_t r = 0; r < rows; r += kLanes)
-    hn::Store(hn::Load(F32(), from + r), F32(), to + r);
-}
-
 inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 /// Some keys of a tile against some of its vectors: what a strip is in memory.
