@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/attention/variants/average.h"
+#include "heed/attention/variants/linear.h"
 #include "heed/attention/variants/multi_head.h"
 #include "heed/attention/variants/pointer.h"
 #include "heed/base/error.h"
@@ -14,6 +15,7 @@ namespace {
 // One line each, those that belong together one after another.
 constinit const Mechanism kMechanisms[] = {
     kMultiHead,
+    kLinear,
     kAverage,
     kPointer,
 };
