@@ -4,6 +4,7 @@
 
 #include "heed/attention/variants/average.h"
 #include "heed/attention/variants/linear.h"
+#include "heed/attention/variants/lsh.h"
 #include "heed/attention/variants/multi_head.h"
 #include "heed/attention/variants/pointer.h"
 #include "heed/base/error.h"
@@ -15,6 +16,7 @@ namespace {
 // One line each, those that belong together one after another.
 constinit const Mechanism kMechanisms[] = {
     kMultiHead,
+    kLsh,
     kLinear,
     kAverage,
     kPointer,

@@ -1,0 +1,81 @@
+// LSH attention (Kitaev, Kaiser and Levskaya 2020, Reformer): queries serve as keys, scaled to
+// length 1, and a position sees only those that a hash by random directions puts into its bucket,
+// as far as they lie beside it when positions are sorted by bucket (lsh_order.h). That is one
+// interval of keys for each query, so sorted heads run on the tile kernel, which skips the rest.
+// Rounds of hashing are combined by their log-sum-exp:
+//   out = sum_r softmax_r(lse_r) out_r,  out_r = softmax(q k^T) v over the keys of round r
+// A key seen in several rounds counts several times, as in the authors' code: the paper divides by
+// how often, which tends to full attention a little faster and costs a comparison of all rounds for
+// each pair. A position sees itself only if it sees nothing else. The directions come from a seed
+// and stay the same, in backward passes and for the life of the layer.
+#pragma once
+
+#include "heed/attention/mechanism.h"
+#include "heed/attention/spec.h"
+#include "heed/attention/variants/lsh_order.h"
+#include "heed/nn/linear.h"
+
+namespace heed {
+
+struct LshConfig {
+  std::int64_t embed = 64;
+  std::int64_t heads = 4;
+  std::int64_t buckets = 16;  // 1, or even; about n / chunk of them make full chunks
+  std::int64_t chunk = 64;    // places of the order that see each other and those of the one before
+  std::int64_t rounds = 4;
+  std::int64_t seed = 0;  // of the directions
+  bool bias = true;
+  double dropout = 0.0;  // of weights
+
+  void fields(io::Fields& field);
+  void validate() const;
+};
+
+/// Parameters "qk_proj", "v_proj" and "out_proj".
+class LshAttention : public AttentionLayer {
+ public:
+  using Config = LshConfig;
+  explicit LshAttention(const Config& config, Generator& generator = default_generator());
+
+  void visit(ParameterVisitor& visitor) override;
+  /// [B, T, E].
+  Tensor operator()(const AttentionInput& in) const override;
+  Tensor weights(const AttentionInput& in) const override;
+  std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
+  Tensor step(const Tensor& x, DecodeState& state) const override;
+
+  Linear qk_proj, v_proj, out_proj;
+
+ private:
+  class State;
+  /// Heads of all rounds with their positions sorted.
+  struct Sorted {
+    Tensor q, k, v;  // [B, rounds H, T, D]
+    AttentionSpec spec;
+    Tensor back;   // i64 [rounds, B, T, H]: the row of all sorted ones where a position is
+    Tensor place;  // i64 [B, rounds, H, T]
+  };
+
+  std::int64_t head_size() const { return config_.embed / config_.heads; }
+  void check(const AttentionInput& in) const;
+  AttentionSpec spec_of(const Mask& see, bool self_first) const;
+  Tensor buckets_of(const Tensor& qk) const;
+  Sorted sort(const AttentionInput& in) const;
+  Tensor step_once(const Tensor& x, State& state) const;
+
+  Config config_;
+  Tensor directions_;  // f32 [H, D, rounds buckets / 2]
+};
+
+inline constexpr Mechanism kLsh = mechanism<LshAttention>(
+    "lsh",
+    {.title = "LSH attention (Reformer)",
+     .formula = "sum_r softmax_r(lse_r) softmax(Q_P K_P^T) V_P, P_i = {j: hash_r(q_j) = "
+                "hash_r(q_i)}, k = q / |q|",
+     .paper = "Kitaev, Kaiser and Levskaya 2020, Reformer: The Efficient Transformer",
+     .cost = "rounds n (2 chunk d + buckets d / 2)",
+     .composes = "lengths, causal, decoding",
+     .sample = "buckets=4 chunk=4 rounds=2"},
+    {.cross = false, .see = false, .decodes = true, .growth = 1.0});
+
+}  // namespace heed

@@ -1,0 +1,185 @@
+// LSH attention: full shared-QK attention where hashing hides nothing, and what hashing hides.
+#include "heed/attention/variants/lsh.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "heed/autograd/gradcheck.h"
+#include "heed/ops/choose.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/matmul.h"
+#include "heed/ops/reduce.h"
+#include "heed/ops/softmax.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/create.h"
+#include "tests/support/error_message.h"
+#include "tests/support/op_case.h"
+
+namespace heed {
+namespace {
+
+using test::max_relative_error;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Tensor random(const Shape& shape, std::uint64_t seed) {
+  Generator generator(seed);
+  return normal(shape, 0.0, 1.0, generator);
+}
+
+// softmax(q . k / |k|) with k = q, a position itself only if nothing else: [B, H, T, T].
+Tensor plain_weights(const LshAttention& layer, const AttentionInput& in, std::int64_t heads) {
+  const Tensor q = split_heads(layer.qk_proj(in.x), heads);                     // [B, H, T, D]
+  const Tensor k = q / sqrt(sum(square(q), {3}, {.keep_axes = true}) + 1e-12);  // [B, H, T, D]
+  const std::int64_t T = in.x.size(1);
+  const Tensor i = reshape(arange(T), {T, 1}), j = arange(T);
+  Tensor scores = matmul(q, transpose(k));  // [B, H, T, T]
+  scores = where(equal(i, j), scores - 1e5, scores);
+  if (in.causal) scores = where(less_equal(j, i), scores, -kInfinity);
+  if (in.lengths.defined()) {
+    const Tensor there = less(reshape(j, {1, 1, 1, T}), reshape(in.lengths, {-1, 1, 1, 1}));
+    scores = where(there, scores, -kInfinity);
+  }
+  return softmax(scores);
+}
+
+Tensor plain(const LshAttention& layer, const AttentionInput& in, std::int64_t heads) {
+  const Tensor v = split_heads(layer.v_proj(in.x), heads);  // [B, H, T, D]
+  return layer.out_proj(join_heads(matmul(plain_weights(layer, in, heads), v)));
+}
+
+TEST(LshAttention, OneBucketIsFullAttention) {
+  for (const std::int64_t rounds : {1, 3}) {
+    for (const std::int64_t T : {1, 9, 70}) {
+      const LshAttention layer(
+          {.embed = 16, .heads = 2, .buckets = 1, .chunk = 70, .rounds = rounds});
+      const Tensor x = random({2, T, 16}, 1);
+      for (const bool causal : {false, true}) {
+        const AttentionInput in{.x = x, .causal = causal};
+        EXPECT_LT(max_relative_error(layer(in), plain(layer, in, 2)), 1e-5)
+            << rounds << " rounds, T " << T << ", causal " << causal;
+        EXPECT_LT(max_relative_error(layer.weights(in), plain_weights(layer, in, 2)), 1e-5);
+      }
+    }
+  }
+}
+
+TEST(LshAttention, OneBucketWithLengthsIsFullAttentionWithLengths) {
+  const LshAttention layer({.embed = 16, .heads = 2, .buckets = 1, .chunk = 64, .rounds = 2});
+  const AttentionInput in{.x = random({2, 20, 16}, 2), .lengths = from_values({20L, 13L}, {2})};
+  const Tensor y = layer(in), expected = plain(layer, in, 2);
+  EXPECT_LT(max_relative_error(select(y, 0, 0), select(expected, 0, 0)), 1e-5);
+  EXPECT_LT(
+      max_relative_error(slice(select(y, 0, 1), 0, 0, 13), slice(select(expected, 0, 1), 0, 0, 13)),
+      1e-5);
+}
+
+// Each round by itself is softmax over what it sees, and the rounds' shares are their sums of e^s:
+// so a pair seen in c rounds has c times its e^s.
+TEST(LshAttention, RoundsAreOneSoftmaxInWhichPairsCountAsOftenAsTheyAreSeen) {
+  constexpr std::int64_t T = 40, H = 2, kRounds = 3, kChunk = 8, kBuckets = 4;
+  const LshAttention layer({.embed = 16,
+                            .heads = H,
+                            .buckets = kBuckets,
+                            .chunk = kChunk,
+                            .rounds = kRounds,
+                            .seed = 9});
+  for (const bool causal : {false, true}) {
+    const Tensor x = random({1, T, 16}, 3);
+    const Tensor q = split_heads(layer.qk_proj(x), H);
+    const LshOrder order = lsh_order(
+        lsh_buckets(
+            q,
+            lsh_directions(
+                {.heads = H, .features = 8, .rounds = kRounds, .buckets = kBuckets, .seed = 9}),
+            kRounds),
+        {}, {.buckets = kBuckets, .chunk = kChunk, .causal = causal});
+    Tensor times = zeros({1, H, T, T});
+    for (std::int64_t line = 0; line < kRounds * H; ++line) {
+      const std::int64_t* const at = order.order.data<std::int64_t>() + line * T;
+      for (std::int64_t s = 0; s < T; ++s) {
+        const std::int64_t first = order.first.data<std::int64_t>()[line * T + s];
+        const std::int64_t last = order.last.data<std::int64_t>()[line * T + s];
+        for (std::int64_t other = first; other < last; ++other) {
+          times.mutable_data<float>()[(line % H * T + at[s]) * T + at[other]] += 1.0f;
+        }
+      }
+    }
+    const Tensor k = q / sqrt(sum(square(q), {3}, {.keep_axes = true}) + 1e-12);
+    const Tensor i = reshape(arange(T), {T, 1}), j = arange(T);
+    Tensor scores = matmul(q, transpose(k));
+    scores = where(equal(i, j), scores - 1e5, scores) + log(times);  // -inf where never seen
+    EXPECT_LT(max_relative_error(layer.weights({.x = x, .causal = causal}), softmax(scores)), 1e-5);
+    const Tensor v = split_heads(layer.v_proj(x), H);
+    EXPECT_LT(max_relative_error(layer({.x = x, .causal = causal}),
+                                 layer.out_proj(join_heads(matmul(softmax(scores), v)))),
+              1e-5);
+  }
+}
+
+TEST(LshAttention, MoreRoundsComeNearerToFullAttention) {
+  double before = std::numeric_limits<double>::infinity();
+  for (const std::int64_t rounds : {1, 4, 16}) {
+    double error = 0.0;
+    for (std::int64_t seed = 0; seed < 8; ++seed) {
+      Generator generator(4);
+      const LshAttention layer(
+          {.embed = 16, .heads = 2, .buckets = 4, .chunk = 32, .rounds = rounds, .seed = seed},
+          generator);
+      const AttentionInput in{.x = 3.0 * random({2, 64, 16}, 5)};
+      error += mean(abs(layer.weights(in) - plain_weights(layer, in, 2))).item();
+    }
+    EXPECT_LT(error, 0.8 * before) << rounds << " rounds";
+    before = error;
+  }
+}
+
+TEST(LshAttention, TheSeedDecidesEveryBit) {
+  const auto run = [](std::int64_t seed) {
+    Generator generator(6);
+    const LshAttention layer(
+        {.embed = 16, .heads = 2, .buckets = 8, .chunk = 8, .rounds = 2, .seed = seed}, generator);
+    return layer({.x = random({2, 50, 16}, 7)});
+  };
+  EXPECT_TRUE(test::same_bits(run(1), run(1)));
+  EXPECT_FALSE(test::same_bits(run(1), run(2)));
+}
+
+TEST(LshAttention, APositionAloneInItsBucketSeesItself) {
+  const LshAttention layer({.embed = 4, .heads = 1, .buckets = 2, .chunk = 4, .rounds = 3});
+  const Tensor x = random({1, 1, 4}, 8);
+  EXPECT_EQ(layer.weights({.x = x}).to_vector<float>(), (std::vector<float>{1.0f}));
+  EXPECT_LT(max_relative_error(layer({.x = x}), layer.out_proj(layer.v_proj(x))), 1e-6);
+}
+
+TEST(LshAttention, GradientsGoThroughSortAndRounds) {
+  Generator generator(9);
+  LshAttention layer({.embed = 8, .heads = 2, .buckets = 4, .chunk = 4, .rounds = 3}, generator);
+  layer.to(DType::f64);
+  Tensor x = normal({1, 18, 8}, 0.0, 1.0, generator, DType::f64).requires_grad();
+  for (const bool causal : {false, true}) {
+    const auto f = [&](std::span<const Tensor> in) {
+      return layer({.x = in[0], .causal = causal});
+    };
+    const GradCheckResult result = gradcheck(f, std::span(&x, 1));
+    EXPECT_TRUE(result.ok) << result.message;
+  }
+}
+
+TEST(LshAttention, WrongUseSaysWhatIsWrong) {
+  EXPECT_EQ(error_message([] { LshAttention({.embed = 8, .heads = 2, .buckets = 5}); }),
+            "[lsh] buckets 5: there are two for each direction, so it must be even, or 1");
+  EXPECT_EQ(error_message([] { LshAttention({.embed = 9, .heads = 2}); }),
+            "[lsh] embed 9 is not a multiple of heads 2");
+  const LshAttention layer({.embed = 8, .heads = 2});
+  EXPECT_EQ(error_message([&] {
+              layer({.x = zeros({2, 3, 8}), .memory = zeros({2, 5, 8})});
+            }),
+            "[lsh] a memory [2, 5, 8] is given: this layer asks x itself; use one that takes a "
+            "memory, such as multi_head");
+}
+
+}  // namespace
+}  // namespace heed
