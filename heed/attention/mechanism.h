@@ -22,6 +22,7 @@ enum class Form : std::uint8_t {
   reader,    ///< Query x [B, Tq, E], document memory [B, Tk, E] -> its words' weights [B, Tk].
   pool,      ///< x [B, T, E] -> a few vectors that stand for it all, [B, R, E].
   picture,   ///< x [B, E, H, W] -> the same shape.
+  memory,    ///< x [B, T, E] -> [B, T, E] by N slots of its own, which weights [B, R, T, N] are of.
 };
 
 /// What may be asked of a mechanism, and what its contract is.

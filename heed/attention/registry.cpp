@@ -6,6 +6,7 @@
 #include "heed/attention/variants/linear.h"
 #include "heed/attention/variants/lsh.h"
 #include "heed/attention/variants/multi_head.h"
+#include "heed/attention/variants/ntm.h"
 #include "heed/attention/variants/pointer.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
@@ -19,6 +20,7 @@ constinit const Mechanism kMechanisms[] = {
     kLsh,
     kLinear,
     kAverage,
+    kNtm,
     kPointer,
 };
 

@@ -210,7 +210,8 @@ Failures check_sizes(const Subject& subject) {
         const Tensor y = run(*layer, in);
         if (!finite(y)) failures.push_back(what + ": not finite");
         if (y.size(0) != s.B) failures.push_back(what + ": lost the batch");
-        if (subject.traits.form == Form::sequence && y.shape() != in.x.shape()) {
+        const Form form = subject.traits.form;
+        if ((form == Form::sequence || form == Form::memory) && y.shape() != in.x.shape()) {
           failures.push_back(what + ": result " + to_string(y.shape()));
         }
       } catch (const Error& e) {
@@ -248,6 +249,7 @@ Failures check_weights(const Subject& subject) {
       continue;
     }
     if (!finite(w)) failures.push_back(mode.name + ": weights are not finite");
+    if (subject.traits.form == Form::memory) continue;  // slots are no positions: none is hidden
     const Tensor all = clone_data(w);
     const std::int64_t H = w.size(1), R = w.size(2), T = w.size(3);
     for (std::int64_t i = 0; i < all.numel(); ++i) {
