@@ -16,19 +16,28 @@ execute_process(
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "\n" ";" heed_snippets "${heed_snippets}")
 
-foreach(snippet ${heed_snippets})
-  string(REGEX MATCH "^(run|compile) (.*)$" _ "${snippet}")
-  set(mode ${CMAKE_MATCH_1})
-  set(source ${CMAKE_MATCH_2})
-  cmake_path(GET source STEM name)
-  add_executable(snippet_${name} ${source})
+function(heed_add_snippet_program name)
+  add_executable(snippet_${name} ${PROJECT_BINARY_DIR}/snippets/${name}.cpp)
   # A snippet shows a value without using it; warnings about that help nobody.
   target_link_libraries(snippet_${name} PRIVATE heed heed_flags)
   target_compile_options(snippet_${name} PRIVATE -Wno-unused)
   set_target_properties(snippet_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                                    ${PROJECT_BINARY_DIR}/snippets)
+endfunction()
+
+heed_add_snippet_program(fragments)
+foreach(snippet ${heed_snippets})
+  string(REGEX MATCH "^(program|fragment) (run|compile) (.*)$" _ "${snippet}")
+  set(kind ${CMAKE_MATCH_1})
+  set(mode ${CMAKE_MATCH_2})
+  set(name ${CMAKE_MATCH_3})
+  set(command snippet_fragments ${name})
+  if(kind STREQUAL "program")
+    heed_add_snippet_program(${name})
+    set(command snippet_${name})
+  endif()
   if(mode STREQUAL "run")
-    add_test(NAME snippet.${name} COMMAND snippet_${name} WORKING_DIRECTORY
+    add_test(NAME snippet.${name} COMMAND ${command} WORKING_DIRECTORY
                                           ${PROJECT_BINARY_DIR}/snippets)
   endif()
 endforeach()

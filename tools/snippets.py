@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Takes the code out of the documents, so that the tests can compile and run it.
 
-A ```cpp block with `int main` becomes a program as it stands; any other becomes the body of a main after
-#include "heed/heed.h" and using namespace heed. ```cpp no-run is compiled only. ```sh and ```console
+A ```cpp block with `int main` becomes a program as it stands; all others become functions of one program,
+which knows heed/heed.h and runs those that it is told. ```cpp no-run is compiled only. ```sh and ```console
 blocks may call only verbs that ./run knows. Both READMEs must hold the same code.
 
   snippets.py --check     says what is wrong with the documents
-  snippets.py --out DIR   writes DIR/<document>_<line>.cpp and prints "run|compile path" for each
+  snippets.py --out DIR   writes DIR/<document>_<line>.cpp and DIR/fragments.cpp, and prints for each snippet
+                          "program|fragment run|compile <document>_<line>"
 """
 
 import argparse
@@ -17,11 +18,29 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(\S*)[ \t]*(.*)$")
 RUN_CALL = re.compile(r"^\s*(?:\$ )?\./run(?:[ \t]+(\S+))?", re.MULTILINE)
-FRAGMENT = """#include "heed/heed.h"
+FRAGMENTS = """#include <cstdio>
+#include <cstring>
+
+#include "heed/heed.h"
 
 using namespace heed;
 
-int main() {{
+{functions}
+int main(int argc, char** argv) {{
+  const struct {{
+    const char* name;
+    void (*run)();
+  }} fragments[] = {{
+{table}
+  }};
+  for (const auto& fragment : fragments) {{
+    if (argc == 2 && std::strcmp(argv[1], fragment.name) == 0) return fragment.run(), 0;
+  }}
+  std::fputs("no such fragment\\n", stderr);
+  return 2;
+}}
+"""
+FUNCTION = """static void {name}() {{
 #line {line} "{path}"
 {code}
 }}
@@ -36,6 +55,15 @@ class Snippet:
     @property
     def code(self):
         return "\n".join(self.lines)
+
+    @property
+    def name(self):
+        return re.sub(r"\W+", "_", self.path.removesuffix(".md")) + f"_{self.line}"
+
+    @property
+    def whole(self):
+        """Whether it is a program as it stands."""
+        return re.search(r"\bint main\b", self.code) is not None
 
     @property
     def where(self):
@@ -105,30 +133,28 @@ def check():
     yield from check_readmes()
 
 
-def program(snippet):
-    if re.search(r"\bint main\b", snippet.code):
-        return f'#line {snippet.line} "{snippet.path}"\n{snippet.code}\n'
-    return FRAGMENT.format(line=snippet.line, path=snippet.path, code=snippet.code)
+def fragments_program(fragments):
+    functions = "\n".join(FUNCTION.format(name=f.name, line=f.line, path=f.path, code=f.code) for f in fragments)
+    table = "\n".join(f'      {{"{f.name}", {f.name}}},' for f in fragments)
+    return FRAGMENTS.format(functions=functions, table=table)
 
 
 def write(out):
     """Writes the programs, touching only files that change, and removes those no longer there."""
     out.mkdir(parents=True, exist_ok=True)
-    written = set()
-    for path in documents():
-        for snippet in snippets_of(path):
-            # The Chinese README holds the code of the English one, as check_readmes sees to.
-            if snippet.language != "cpp" or snippet.path == "README.zh-CN.md":
-                continue
-            name = re.sub(r"\W+", "_", snippet.path.removesuffix(".md"))
-            target = out / f"{name}_{snippet.line}.cpp"
-            text = program(snippet)
-            if not target.is_file() or target.read_text(encoding="utf-8") != text:
-                target.write_text(text, encoding="utf-8")
-            written.add(target)
-            print("compile" if "no-run" in snippet.words else "run", target)
-    for stale in set(out.glob("*.cpp")) - written:
+    # The Chinese README holds the code of the English one, as check_readmes sees to.
+    snippets = [s for path in documents() for s in snippets_of(path)
+                if s.language == "cpp" and s.path != "README.zh-CN.md"]
+    programs = {out / f"{s.name}.cpp": f'#line {s.line} "{s.path}"\n{s.code}\n' for s in snippets if s.whole}
+    programs[out / "fragments.cpp"] = fragments_program([s for s in snippets if not s.whole])
+    for target, text in programs.items():
+        if not target.is_file() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+    for stale in set(out.glob("*.cpp")) - set(programs):
         stale.unlink()
+    for snippet in snippets:
+        print("program" if snippet.whole else "fragment", "compile" if "no-run" in snippet.words else "run",
+              snippet.name)
 
 
 def main():
