@@ -1,5 +1,5 @@
-// Memory that will be wanted soon, asked into L2 a few lines at a time. A processor has room for a
-// few dozen misses and drops what is asked beyond: of 200 lines at once most came late (Zen 4).
+// Memory that will be wanted soon, asked into L2 a few rows at a time. Of 200 lines asked at once
+// most were still far when a block of queries later they were read; a few at a time come (Zen 4).
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class FetchAhead {
   void clear() { count_ = next_ = 0; }
 
   /// The next rows, if there are any; called by a product between its blocks of registers. Four
-  /// rows a time were too many at once: a third of the gain was lost.
+  /// rows a time, enough for the values too, gained less: 13 instead of 16 % with 16384 keys.
   void some() {
     for (int row = 0; row < kRows && next_ < count_; ++row) {
       Range& range = ranges_[next_];
