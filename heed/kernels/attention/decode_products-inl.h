@@ -1,7 +1,7 @@
 // The two products of attention for few queries, with neighbouring features in a vector: keys and
 // values stream through as they lie in memory, and a single query wastes no lane. What decides is
-// that the hardware sees one stream of loads and reads ahead of it; prefetch instructions, near or
-// far ahead of the loads, all made it slower (Zen 4).
+// that the hardware sees one stream of loads and reads ahead of it; with prefetch instructions it was
+// slower than this (Zen 4; docs/design/2026-11-attention.md).
 #if defined(HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
 #undef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
@@ -213,8 +213,7 @@ void score_rows(RowsOf<const T> keys, std::int64_t n, Units<T> units, std::int64
 
 /// out[r] += sum over keys of weights[r][k] * values[k], for a few rows and units, in registers.
 /// What several rows read is in L1 already and they take it backwards: going forwards by leaps,
-/// they would lure the hardware into reading ahead by leaps (f32, D = 64, 4 rows: 0.68 of the
-/// bandwidth, not 0.82).
+/// they would lure the hardware into reading ahead by leaps (f32, D = 64, 4 rows: a fifth slower).
 template <int kRows, int kUnits, typename T, typename Part>
 HWY_NOINLINE void read_panel(Part part, RowsOf<const T> values, std::int64_t keys,
                              RowsOf<const float> weights, RowsOf<float> out) {
@@ -291,7 +290,7 @@ HWY_NOINLINE void touch_rows(RowsOf<const T> rows, std::int64_t n, std::int64_t 
 
 /// out[r] += sum over keys of weights[r][k] * values[k], for all rows. A single row reads values
 /// nearly in order; for several, they are brought to L1 in order, so few at a time that the
-/// processor computes with some while it waits for the next (3 KB: two thirds of the speed).
+/// processor computes with some while it waits for the next.
 template <typename T>
 void read_rows(RowsOf<const T> values, std::int64_t n, std::int64_t Dv, std::int64_t rows,
                RowsOf<const float> weights, RowsOf<float> out) {
