@@ -8,6 +8,7 @@
 #include "heed/attention/variants/multi_head.h"
 #include "heed/attention/variants/ntm.h"
 #include "heed/attention/variants/pointer.h"
+#include "heed/attention/variants/pointer_generator.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
 
@@ -22,6 +23,7 @@ constinit const Mechanism kMechanisms[] = {
     kAverage,
     kNtm,
     kPointer,
+    kPointerGenerator,
 };
 
 }  // namespace
