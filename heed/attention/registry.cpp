@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/attention/variants/attention_over_attention.h"
 #include "heed/attention/variants/average.h"
 #include "heed/attention/variants/linear.h"
 #include "heed/attention/variants/lsh.h"
@@ -24,6 +25,7 @@ constinit const Mechanism kMechanisms[] = {
     kNtm,
     kPointer,
     kPointerGenerator,
+    kAttentionOverAttention,
 };
 
 }  // namespace
