@@ -7,6 +7,7 @@
 #include "heed/attention/variants/linear.h"
 #include "heed/attention/variants/lsh.h"
 #include "heed/attention/variants/multi_head.h"
+#include "heed/attention/variants/non_local.h"
 #include "heed/attention/variants/ntm.h"
 #include "heed/attention/variants/pointer.h"
 #include "heed/attention/variants/pointer_generator.h"
@@ -26,6 +27,7 @@ constinit const Mechanism kMechanisms[] = {
     kPointer,
     kPointerGenerator,
     kAttentionOverAttention,
+    kNonLocal,
 };
 
 }  // namespace
