@@ -11,6 +11,7 @@
 #include "heed/attention/variants/ntm.h"
 #include "heed/attention/variants/pointer.h"
 #include "heed/attention/variants/pointer_generator.h"
+#include "heed/attention/variants/pooling.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
 
@@ -28,6 +29,7 @@ constinit const Mechanism kMechanisms[] = {
     kPointerGenerator,
     kAttentionOverAttention,
     kNonLocal,
+    kPooling,
 };
 
 }  // namespace
