@@ -1,5 +1,14 @@
 #include "heed/attention/position.h"
 
+#include "heed/attention/positions/alibi.h"
+#include "heed/attention/positions/axial.h"
+#include "heed/attention/positions/learned.h"
+#include "heed/attention/positions/rope.h"
+#include "heed/attention/positions/shaw.h"
+#include "heed/attention/positions/sine_code.h"
+#include "heed/attention/positions/sine_relative.h"
+#include "heed/attention/positions/sinusoidal.h"
+#include "heed/attention/positions/t5.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
 
@@ -7,7 +16,10 @@ namespace heed {
 
 void PositionConfig::fields(io::Fields& field) {
   field("name", name, "the code; `heed list` shows all");
-  field("max_length", max_length, "learned, sine_code, axial: positions there are", {.min = 1});
+  field("max_length", max_length,
+        "learned, axial, sine_code: positions there are; sine_relative: L of its formula; "
+        "sinusoidal, rope: positions kept ready",
+        {.min = 1});
   field("base", base, "sinusoidal, rope: of the wavelengths", {.min = 1});
   field("halves", halves, "sinusoidal, rope: sines then cosines, not interleaved");
   field("scaling", scaling, "rope: positions are divided by it", {.min = 1e-6});
@@ -15,6 +27,7 @@ void PositionConfig::fields(io::Fields& field) {
   field("buckets", buckets, "t5: distances that are told apart", {.min = 2});
   field("max_distance", max_distance, "t5: distances beyond are alike", {.min = 2});
   field("bidirectional", bidirectional, "t5: keys behind the query have buckets of their own");
+  field("rows", rows, "axial: rows of the grid; 0: as many as columns", {.min = 0});
 }
 
 Tensor Position::embed(const Tensor& x, std::int64_t) const { return x; }
@@ -23,12 +36,25 @@ void Position::modify(AttentionSpec&, Corner) const {}
 
 namespace {
 
+constexpr PositionKind kNone = {"none", "nothing: attention sees a set", PositionWay::nowhere,
+                                [](const PositionConfig&, const PositionSizes&,
+                                   Generator&) -> std::unique_ptr<Position> { return nullptr; }};
+
+// One line each, those that belong together one after another.
+// clang-format off
 constinit const PositionKind kPositions[] = {
-    {"none", "nothing: attention sees a set",
-     [](const PositionConfig&, const PositionSizes&, Generator&) {
-       return std::unique_ptr<Position>();
-     }},
+    kNone,
+    kSinusoidal,
+    kSineCode,
+    kLearned,
+    kAxial,
+    kSineRelative,
+    kShawRelative,
+    kT5,
+    kAlibi,
+    kRope,
 };
+// clang-format on
 
 }  // namespace
 
@@ -45,6 +71,11 @@ std::unique_ptr<Position> make_position(const PositionConfig& config, const Posi
   throw Error(fmt::format(
       "[position] there is no code {}: {}", io::in_quotes(config.name),
       near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
+}
+
+void check_position(std::string_view code, std::string_view what, std::int64_t value,
+                    std::int64_t least) {
+  HEED_CHECK(value >= least, "[{}] {} is {}: it must be at least {}", code, what, value, least);
 }
 
 }  // namespace heed

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "heed/attention/corner.h"
 #include "heed/attention/spec.h"
@@ -18,7 +19,7 @@ namespace heed {
 /// A position code by name, and what the codes can be told; each reads what concerns it.
 struct PositionConfig {
   std::string name = "none";
-  std::int64_t max_length = 1024;   // learned, sine_code, axial: positions there are
+  std::int64_t max_length = 1024;   // learned, axial, sine_code: positions there are; others: ready
   double base = 10000.0;            // sinusoidal, rope: of the wavelengths
   bool halves = false;              // sinusoidal, rope: sines then cosines, not interleaved
   double scaling = 1.0;             // rope: positions are divided by it
@@ -26,6 +27,7 @@ struct PositionConfig {
   std::int64_t buckets = 32;        // t5
   std::int64_t max_distance = 128;  // t5
   bool bidirectional = true;        // t5: keys behind the query have buckets of their own
+  std::int64_t rows = 0;            // axial: of the grid; 0: as many as columns
 
   void fields(io::Fields& field);
 };
@@ -50,13 +52,38 @@ class Position : public Module {
   void visit(ParameterVisitor&) override {}
 };
 
+/// The way a code goes, and so who must call it.
+enum class PositionWay : std::uint8_t {
+  nowhere,
+  embeddings,  ///< embed(): models call it once; attention layers take no notice of it.
+  heads,       ///< turn(): attention layers call it.
+  scores,      ///< modify(): attention layers call it.
+};
+
 /// One code of the list.
 struct PositionKind {
   std::string_view name;
   std::string_view what;  ///< One line: formula and paper.
+  PositionWay way;
   std::unique_ptr<Position> (*make)(const PositionConfig& config, const PositionSizes& sizes,
                                     Generator& generator);
 };
+
+/// The entry of a code's class, which is made from config and sizes, and a generator if it learns.
+template <typename Code>
+constexpr PositionKind position_kind(std::string_view name, std::string_view what,
+                                     PositionWay way) {
+  return {name, what, way,
+          [](const PositionConfig& config, const PositionSizes& sizes,
+             Generator& generator) -> std::unique_ptr<Position> {
+            if constexpr (std::is_constructible_v<Code, const PositionConfig&, const PositionSizes&,
+                                                  Generator&>) {
+              return std::make_unique<Code>(config, sizes, generator);
+            } else {
+              return std::make_unique<Code>(config, sizes);
+            }
+          }};
+}
 
 /// All codes.
 std::span<const PositionKind> positions();
@@ -64,5 +91,10 @@ std::span<const PositionKind> positions();
 /// Makes a code by its name; null for "none". An unknown name is an error with the nearest one.
 std::unique_ptr<Position> make_position(const PositionConfig& config, const PositionSizes& sizes,
                                         Generator& generator = default_generator());
+
+/// Throws unless what a code is made from (PositionSizes' `embed`, PositionConfig's `clip`, …) is
+/// at least that.
+void check_position(std::string_view code, std::string_view what, std::int64_t value,
+                    std::int64_t least = 1);
 
 }  // namespace heed

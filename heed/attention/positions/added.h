@@ -1,0 +1,30 @@
+// What codes have in common that are added to embeddings: y_l = x_l + code(l).
+#pragma once
+
+#include <limits>
+#include <string_view>
+
+#include "heed/attention/position.h"
+
+namespace heed {
+
+class AddedCode : public Position {
+ public:
+  /// [B, T, E]; throws if x has other features or positions that there are not.
+  Tensor embed(const Tensor& x, std::int64_t first = 0) const final;
+
+ protected:
+  static constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
+
+  /// A code of E features for positions [0, length); `name` is who complains, a literal.
+  AddedCode(std::string_view name, std::int64_t embed, std::int64_t length);
+
+ private:
+  /// The codes of positions [first, first + count): [count, E].
+  virtual Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const = 0;
+
+  std::string_view name_;
+  std::int64_t embed_, length_;
+};
+
+}  // namespace heed

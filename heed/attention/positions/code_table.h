@@ -1,0 +1,30 @@
+// Numbers that depend on position and feature alone, made once: sines cost far more than reading
+// them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+class CodeTable {
+ public:
+  using Value = std::function<double(std::int64_t position, std::int64_t feature)>;
+
+  /// Keeps the rows of positions [begin, end) in f32; all others are made when asked for.
+  CodeTable(std::int64_t begin, std::int64_t end, std::int64_t features, Value value);
+
+  /// The rows of positions [first, first + count), in f32 or f64.
+  Tensor rows(std::int64_t first, std::int64_t count, DType dtype) const;
+
+ private:
+  Tensor make(std::int64_t first, std::int64_t count, DType dtype) const;
+
+  std::int64_t begin_, features_;
+  Value value_;
+  Tensor kept_;  // [end - begin, features]
+};
+
+}  // namespace heed

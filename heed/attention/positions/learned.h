@@ -1,0 +1,30 @@
+// A learned vector for each position, added to embeddings (Gehring et al. 2017): there are none
+// beyond max_length.
+#pragma once
+
+#include "heed/attention/positions/added.h"
+
+namespace heed {
+
+/// Parameter "weight" [max_length, E], first drawn with deviation 0.02 as in GPT-2 and BERT.
+class Learned : public AddedCode {
+ public:
+  /// Reads max_length; embed.
+  Learned(const PositionConfig& config, const PositionSizes& sizes,
+          Generator& generator = default_generator());
+
+  void visit(ParameterVisitor& visitor) override { visitor("weight", weight); }
+
+  Tensor weight;  // [max_length, E]
+
+ private:
+  Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const override;
+};
+
+inline constexpr PositionKind kLearned = position_kind<Learned>(
+    "learned",
+    "x_l += P_l, learned for l < max_length; Gehring et al. 2017, Convolutional Sequence to "
+    "Sequence Learning",
+    PositionWay::embeddings);
+
+}  // namespace heed

@@ -1,0 +1,57 @@
+#include "heed/attention/positions/sine_relative.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "heed/attention/positions/sine_code.h"
+#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/shaw.h"
+
+namespace heed {
+namespace {
+
+// Shaw's keys with the table of just those distances that a call has: the kernel multiplies queries
+// by all rows of it.
+class SineKeys : public StageImpl {
+ public:
+  SineKeys(std::shared_ptr<const CodeTable> table, Corner corner)
+      : table_(std::move(table)), corner_(corner) {}
+
+  std::string name() const override { return "sine_relative"; }
+  TensorList inputs(const kernels::AttentionShape& shape, DType dtype) const override {
+    const Distances range(shape, common_shift(name(), corner_, shape));
+    const std::int64_t farthest =
+        std::max(std::abs(range.least), std::abs(range.least + range.count - 1));
+    const Tensor table = table_->rows(-farthest, 2 * farthest + 1, dtype);  // [2c + 1, D]
+    return shaw_keys(table, corner_).impl()->inputs(shape, dtype);
+  }
+  TileStagePtr<float> bind_f32(const StageBinding& to) const override {
+    return shaw_keys(to.inputs[0], corner_).impl()->bind_f32(to);
+  }
+  TileStagePtr<double> bind_f64(const StageBinding& to) const override {
+    return shaw_keys(to.inputs[0], corner_).impl()->bind_f64(to);
+  }
+
+ private:
+  std::shared_ptr<const CodeTable> table_;
+  Corner corner_;
+};
+
+}  // namespace
+
+SineRelative::SineRelative(const PositionConfig& config, const PositionSizes& sizes) {
+  const std::int64_t L = config.max_length;
+  check_position("sine_relative", "max_length", L);
+  check_position("sine_relative", "head", sizes.head);
+  // Shaw's tables are in the order of j - i.
+  table_ = std::make_shared<const CodeTable>(
+      1 - L, L, sizes.head,
+      [L](std::int64_t behind, std::int64_t f) { return sine_code(-behind, f, L); });
+}
+
+void SineRelative::modify(AttentionSpec& spec, Corner corner) const {
+  spec.modify.push_back(make_stage<Modifier, SineKeys>(table_, corner));
+}
+
+}  // namespace heed

@@ -1,0 +1,31 @@
+// Sinusoids of geometrically growing wavelengths, added to embeddings (Vaswani et al. 2017):
+// feature pair k of position l is sin(l w_k), cos(l w_k) with w_k = base^(-2k/E). The pair's
+// members stand side by side (the paper's formula), or all sines before all cosines (its code).
+#pragma once
+
+#include "heed/attention/positions/added.h"
+#include "heed/attention/positions/code_table.h"
+
+namespace heed {
+
+class Sinusoidal : public AddedCode {
+ public:
+  /// Reads max_length, base and halves; embed.
+  Sinusoidal(const PositionConfig& config, const PositionSizes& sizes);
+
+ private:
+  Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const override;
+
+  CodeTable table_;
+};
+
+/// The code's value at (position, feature), for so many features; negative positions too.
+CodeTable::Value sinusoid(std::int64_t features, double base, bool halves);
+
+inline constexpr PositionKind kSinusoidal = position_kind<Sinusoidal>(
+    "sinusoidal",
+    "x_l += [sin(l w_k), cos(l w_k)], w_k = base^(-2k/E); Vaswani et al. 2017, Attention Is All "
+    "You Need",
+    PositionWay::embeddings);
+
+}  // namespace heed

@@ -1,0 +1,89 @@
+#include "heed/attention/positions/sine_relative.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "heed/attention/attention.h"
+#include "heed/attention/positions/sine_code.h"
+#include "heed/attention/stages/observers.h"
+#include "heed/tensor/create.h"
+#include "tests/support/error_message.h"
+
+namespace heed {
+namespace {
+
+// Scores of Tq queries and Tk keys, which are zeros: what the code adds.
+Tensor added_scores(const Position& code, const Tensor& q, std::int64_t Tk, Corner corner) {
+  Tensor scores;
+  AttentionSpec spec{.observe = {observe_scores(scores)}};
+  code.modify(spec, corner);
+  const Tensor k = zeros({q.size(0), q.size(1), Tk, q.size(3)}, q.dtype());
+  attention(q, k, k, spec);
+  return scores;
+}
+
+TEST(SineRelative, QueriesMeetTheCodeOfTheirDistance) {
+  const SineRelative code({.max_length = 4}, {.head = 3});
+  const Tensor q = randn({1, 2, 5, 3}, DType::f64);
+  for (const std::int64_t shift : {0, 3, 40, -6}) {
+    const Tensor scores = added_scores(code, q, 7, Corner::offset(shift));
+    const std::vector<double> actual = scores.to_vector<double>();
+    for (std::int64_t h = 0; h < 2; ++h) {
+      for (std::int64_t i = 0; i < 5; ++i) {
+        for (std::int64_t j = 0; j < 7; ++j) {
+          double expected = 0.0;
+          for (std::int64_t f = 0; f < 3; ++f) {
+            expected += q.data<double>()[(h * 5 + i) * 3 + f] *
+                        std::sin(std::numbers::pi * static_cast<double>(f + 1) *
+                                 static_cast<double>(i + shift - j) / 4.0);
+          }
+          EXPECT_NEAR(actual[static_cast<std::size_t>((h * 5 + i) * 7 + j)],
+                      expected / std::sqrt(3.0), 1e-13);
+        }
+      }
+    }
+  }
+}
+
+// sin(a - b) = sin a cos b - cos a sin b: the relative code is made of absolute ones.
+TEST(SineRelative, IsADifferenceOfProductsOfAbsoluteCodes) {
+  const auto cosine = [](std::int64_t l, std::int64_t f) {
+    return std::cos(std::numbers::pi * static_cast<double>(l * (f + 1)) / 9.0);
+  };
+  for (std::int64_t l = 0; l < 9; ++l) {
+    for (std::int64_t r = 0; r < 9; ++r) {
+      for (std::int64_t f = 0; f < 4; ++f) {
+        EXPECT_NEAR(sine_code(l - r, f, 9),
+                    sine_code(l, f, 9) * cosine(r, f) - cosine(l, f) * sine_code(r, f, 9), 1e-14);
+      }
+    }
+  }
+}
+
+TEST(SineRelative, BeforeAndBehindDifferInSign) {
+  const SineRelative code({.max_length = 16}, {.head = 2});
+  const Tensor scores = added_scores(code, ones({1, 1, 3, 2}), 3, Corner::top_left);
+  const std::vector<float> s = scores.to_vector<float>();
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(s[i * 3 + i], 0.0f);
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_GT(s[i * 3 + j], 0.0f);
+      EXPECT_FLOAT_EQ(s[i * 3 + j], -s[j * 3 + i]);
+    }
+  }
+}
+
+TEST(SineRelative, HeadsOfAnotherSizeAreRefused) {
+  const SineRelative code({}, {.head = 2});
+  EXPECT_EQ(error_message([&] {
+              added_scores(code, ones({1, 1, 3, 4}), 3, Corner::top_left);
+            }),
+            "[attention] table of shaw_keys [5, 2]: it must be [2c + 1, 4] or [1, 2c + 1, 4]");
+  EXPECT_EQ(error_message([] { SineRelative({}, {.embed = 8}); }),
+            "[sine_relative] head is 0: it must be at least 1");
+}
+
+}  // namespace
+}  // namespace heed
