@@ -12,6 +12,7 @@
 #include "heed/attention/variants/pointer.h"
 #include "heed/attention/variants/pointer_generator.h"
 #include "heed/attention/variants/pooling.h"
+#include "heed/attention/variants/transformer_xl.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
 
@@ -21,6 +22,7 @@ namespace {
 // One line each, those that belong together one after another.
 constinit const Mechanism kMechanisms[] = {
     kMultiHead,
+    kTransformerXl,
     kLsh,
     kLinear,
     kAverage,
