@@ -1,7 +1,7 @@
 // The two products of attention for few queries, with neighbouring features in a vector: keys and
 // values stream through as they lie in memory, and a single query wastes no lane. What decides is
-// that the hardware sees one stream of loads and reads ahead of it; with prefetch instructions it was
-// slower than this (Zen 4; docs/design/2026-11-attention.md).
+// that the hardware sees one stream of loads and reads ahead of it; with prefetch instructions it
+// was slower than this (Zen 4; docs/design/2026-11-attention.md).
 #if defined(HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
 #undef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
