@@ -1,13 +1,6 @@
 // LSH attention (Kitaev, Kaiser and Levskaya 2020, Reformer): queries serve as keys, scaled to
-// length 1, and a position sees only those that a hash by random directions puts into its bucket,
-// as far as they lie beside it when positions are sorted by bucket (lsh_order.h). That is one
-// interval of keys for each query, so sorted heads run on the tile kernel, which skips the rest.
-// Rounds of hashing are combined by their log-sum-exp:
-//   out = sum_r softmax_r(lse_r) out_r,  out_r = softmax(q k^T) v over the keys of round r
-// A key seen in several rounds counts several times, as in the authors' code: the paper divides by
-// how often, which tends to full attention a little faster and costs a comparison of all rounds for
-// each pair. A position sees itself only if it sees nothing else. The directions come from a seed
-// and stay the same, in backward passes and for the life of the layer.
+// length 1, and see those in their bucket that lie beside them when positions are sorted by bucket
+// (lsh_order.h). That is one interval of keys for each query, so the tile kernel skips the rest.
 #pragma once
 
 #include "heed/attention/mechanism.h"
@@ -31,7 +24,12 @@ struct LshConfig {
   void validate() const;
 };
 
-/// Parameters "qk_proj", "v_proj" and "out_proj".
+/// Rounds of hashing are combined by their log-sum-exp, out = sum_r softmax_r(lse_r) out_r. A key
+/// seen in several rounds counts several times; the paper's formula divides by how often, at the
+/// price of comparing all rounds for each pair. A position sees itself only if it sees nothing
+/// else. The directions come from the seed alone and stay the same for the life of the layer.
+/// Causal, what follows a position moves its place in the order, and so the rounding of sums, but
+/// not what it sees. Parameters "qk_proj", "v_proj" and "out_proj".
 class LshAttention : public AttentionLayer {
  public:
   using Config = LshConfig;

@@ -9,6 +9,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
+#include "tests/attention/variants/beams.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -59,6 +60,11 @@ TEST(AverageAttention, WeightsAreEqual) {
   const Tensor w = layer.weights({.x = x, .lengths = from_values({2L}, {1})});
   EXPECT_EQ(w.to_vector<float>(),
             (std::vector<float>{0.5f, 0.5f, 0, 0.5f, 0.5f, 0, 0.5f, 0.5f, 0}));
+}
+
+TEST(AverageAttention, BeamsFollowTheirSequences) {
+  const AverageAttention layer({.embed = 6, .hidden = 10});
+  test::check_beams(layer, 6);
 }
 
 TEST(AverageAttention, WrongUseSaysWhatIsWrong) {

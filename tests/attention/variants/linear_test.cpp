@@ -11,6 +11,7 @@
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
+#include "tests/attention/variants/beams.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -92,6 +93,11 @@ TEST(LinearAttention, KeysFarBelowZeroGiveNothingAndNoNan) {
     const Tensor y = layer({.x = full({1, 3, 2}, -1.0), .causal = causal});
     EXPECT_LT(test::max_relative_error(y, expand(layer.out_proj.bias, {1, 3, 2})), 1e-6);
   }
+}
+
+TEST(LinearAttention, BeamsFollowTheirSequences) {
+  const LinearAttention layer({.embed = 6, .heads = 2, .chunk = 3});
+  test::check_beams(layer, 6);
 }
 
 TEST(LinearAttention, WrongUseSaysWhatIsWrong) {

@@ -14,6 +14,7 @@
 #include "heed/ops/softmax.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
+#include "tests/attention/variants/beams.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -154,6 +155,19 @@ TEST(LshAttention, APositionAloneInItsBucketSeesItself) {
   EXPECT_LT(max_relative_error(layer({.x = x}), layer.out_proj(layer.v_proj(x))), 1e-6);
 }
 
+TEST(LshAttention, TheFutureMovesRoundingAtMost) {
+  const LshAttention layer({.embed = 16, .heads = 2, .buckets = 4, .chunk = 100, .rounds = 2});
+  const std::int64_t T = 500, half = 250;
+  const Tensor x = random({1, T, 16}, 10);
+  const Tensor y = slice(layer({.x = x, .causal = true}), 1, 0, half);
+  for (const double by : {30.0, std::numeric_limits<double>::quiet_NaN()}) {
+    const Tensor first = reshape(less(arange(T), full({T}, half, DType::i64)), {1, T, 1});
+    const Tensor other = where(first, x, by * random({1, T, 16}, 11));
+    const Tensor z = slice(layer({.x = other, .causal = true}), 1, 0, half);
+    EXPECT_LT(max_relative_error(z, y), 2e-6) << by;
+  }
+}
+
 TEST(LshAttention, GradientsGoThroughSortAndRounds) {
   Generator generator(9);
   LshAttention layer({.embed = 8, .heads = 2, .buckets = 4, .chunk = 4, .rounds = 3}, generator);
@@ -166,6 +180,11 @@ TEST(LshAttention, GradientsGoThroughSortAndRounds) {
     const GradCheckResult result = gradcheck(f, std::span(&x, 1));
     EXPECT_TRUE(result.ok) << result.message;
   }
+}
+
+TEST(LshAttention, BeamsFollowTheirSequences) {
+  const LshAttention layer({.embed = 8, .heads = 2, .buckets = 4, .chunk = 3, .rounds = 2});
+  test::check_beams(layer, 8);
 }
 
 TEST(LshAttention, WrongUseSaysWhatIsWrong) {

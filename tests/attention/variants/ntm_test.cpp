@@ -10,6 +10,7 @@
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
+#include "tests/attention/variants/beams.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -85,6 +86,29 @@ TEST(Ntm, AMachineSetByHandStoresInARow) {
             1e-6);
   const Tensor w = layer.weights({.x = x});  // [1, 1, 6, 6]
   EXPECT_LT(test::max_relative_error(slice(w, 3, 0, 1), ones({1, 1, kSlots, 1})), 1e-6);
+}
+
+// A controller that is not told what was read, and whose word alone is the result, is a plain RNN.
+TEST(Ntm, TheControllerKeepsItsState) {
+  constexpr std::int64_t E = 4, kRead = 3, C = 6;
+  for (const NtmController controller : {NtmController::lstm, NtmController::gru}) {
+    Ntm layer({.embed = E, .slots = 5, .width = kRead, .controller = controller, .hidden = C});
+    Tensor told = slice(layer.recurrent->weights[0].w_ih.detach(), 1, E, E + kRead);
+    copy_into(told, zeros(told.shape()));
+    Tensor heard = slice(layer.out_proj.weight.detach(), 1, C, C + kRead);
+    copy_into(heard, zeros(heard.shape()));
+    const Tensor x = randn({2, 7, E});
+    const Tensor said = (*layer.recurrent)(concat({x, zeros({2, 7, kRead})}, 2)).output;
+    const Tensor expected = layer.out_proj(concat({said, zeros({2, 7, kRead})}, 2));
+    EXPECT_LT(test::max_relative_error(layer({.x = x}), expected), 1e-6);
+  }
+}
+
+TEST(Ntm, BeamsFollowTheirSequences) {
+  for (const NtmController controller : kControllers) {
+    const Ntm layer({.embed = 4, .slots = 5, .width = 3, .controller = controller, .hidden = 6});
+    test::check_beams(layer, 4);
+  }
 }
 
 TEST(Ntm, WrongUseSaysWhatIsWrong) {
