@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/masks/window.h"
 #include "heed/attention/pairs.h"
 #include "heed/attention/stages/scores.h"
 #include "heed/base/error.h"

@@ -92,6 +92,25 @@ TEST(PointerGenerator, StepsHandOnTheirCoverage) {
   }
 }
 
+TEST(PointerGenerator, BeamsBringTheirCoverageWithThem) {
+  Generator generator(7);
+  const PointerGenerator layer({.embed = 6}, generator);
+  const Tensor x = normal({2, 2, 6}, 0.0, 1.0, generator);
+  const Tensor memory = normal({2, 4, 6}, 0.0, 1.0, generator);
+  const Tensor lengths = from_values<std::int64_t>({4, 3}, {2});
+  const Attended whole = layer.attend({.x = x, .memory = memory, .lengths = lengths});
+  const auto state = layer.start({.batch = 2, .memory = memory, .lengths = lengths});
+  const auto part = [](const Tensor& all, std::int64_t b, std::int64_t t) {
+    return clone_data(view::slice(view::slice(all, 0, b, b + 1), 1, t, t + 1));
+  };
+  layer.step(clone_data(view::slice(x, 1, 0, 1)), *state);
+  const std::vector<std::int64_t> from = {1};
+  state->reorder(from);
+  const Attended now = layer.attend_step(part(x, 1, 1), *state);
+  EXPECT_LE(max_relative_error(now.weights, part(whole.weights, 1, 1)), 1e-6);
+  EXPECT_LE(max_relative_error(now.coverage, part(whole.coverage, 1, 1)), 1e-6);
+}
+
 TEST(PointerGenerator, TheCoverageLossHasItsGradientThroughAllSteps) {
   Generator generator(5);
   PointerGenerator layer({.embed = 3, .hidden = 4}, generator);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -123,7 +124,6 @@ TEST(Pointer, DecodingWithPositionsTakenIsTheCallWithEachOnce) {
   const Pointer layer({.embed = 6}, generator);
   const Tensor x = normal({2, 4, 6}, 0.0, 1.0, generator);
   const Tensor memory = normal({2, 4, 6}, 0.0, 1.0, generator);
-  const Tensor other_way = from_values<std::int64_t>({1, 0}, {2});
   const auto state = layer.start({.batch = 2, .memory = memory});
   std::vector<Tensor> p;
   Tensor pointed = empty({2, 4}, DType::i64);
@@ -133,7 +133,6 @@ TEST(Pointer, DecodingWithPositionsTakenIsTheCallWithEachOnce) {
     Tensor to = view::slice(pointed, 1, t, t + 1);
     copy_into(to, best);
     layer.take(clone_data(view::select(best, 1, 0)), *state);
-    for (int twice = 0; twice < 2; ++twice) state->reorder(other_way.values<std::int64_t>());
   }
   const Tensor whole = layer({.x = x, .memory = memory, .see = each_once(pointed, 4)});
   for (std::int64_t t = 0; t < 4; ++t) {
@@ -157,6 +156,17 @@ TEST(Pointer, APositionTakenStaysTakenWhileOthersCome) {
   layer.take(from_values<std::int64_t>({0}, {1}), *state);
   EXPECT_EQ(layer.step(zeros({1, 1, 1}), *state).to_vector<float>(),
             (std::vector<float>{0.0f, 0.5f, 0.5f}));
+}
+
+TEST(Pointer, BeamsBringWhatIsTakenWithThem) {
+  const NoGrad off;
+  const Pointer layer = one_feature(1.0);
+  const auto state = layer.start({.batch = 2, .memory = zeros({2, 3, 1})});
+  layer.take(from_values<std::int64_t>({0, 2}, {2}), *state);
+  const std::vector<std::int64_t> from = {1, 0, 1};
+  state->reorder(from);
+  EXPECT_EQ(layer.step(zeros({3, 1, 1}), *state).to_vector<float>(),
+            (std::vector<float>{0.5f, 0.5f, 0.0f, 0.0f, 0.5f, 0.5f, 0.5f, 0.5f, 0.0f}));
 }
 
 TEST(Pointer, WrongUseSaysWhatIsWrong) {
