@@ -4,8 +4,15 @@
 
 #include "heed/attention/variants/attention_over_attention.h"
 #include "heed/attention/variants/average.h"
+#include "heed/attention/variants/bahdanau.h"
+#include "heed/attention/variants/global.h"
+#include "heed/attention/variants/gumbel.h"
+#include "heed/attention/variants/hard.h"
 #include "heed/attention/variants/linear.h"
+#include "heed/attention/variants/local_m.h"
+#include "heed/attention/variants/local_p.h"
 #include "heed/attention/variants/lsh.h"
+#include "heed/attention/variants/luong_global.h"
 #include "heed/attention/variants/multi_head.h"
 #include "heed/attention/variants/non_local.h"
 #include "heed/attention/variants/ntm.h"
@@ -20,7 +27,16 @@ namespace heed {
 namespace {
 
 // One line each, those that belong together one after another.
+// clang-format off
 constinit const Mechanism kMechanisms[] = {
+    kGlobal,
+    kBahdanau,
+    kLuongGeneral,
+    kLuongLocation,
+    kLocalM,
+    kLocalP,
+    kHard,
+    kGumbel,
     kMultiHead,
     kTransformerXl,
     kLsh,
@@ -33,6 +49,7 @@ constinit const Mechanism kMechanisms[] = {
     kNonLocal,
     kPooling,
 };
+// clang-format on
 
 }  // namespace
 

@@ -8,6 +8,8 @@
 #include "heed/attention/stages/alibi.h"
 #include "heed/attention/stages/dense_bias.h"
 #include "heed/attention/stages/distance_bias.h"
+#include "heed/attention/stages/gaussian.h"
+#include "heed/attention/stages/gumbel_noise.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
 #include "heed/attention/stages/scores.h"
@@ -17,6 +19,8 @@
 #include "heed/attention/stages/temperature.h"
 #include "heed/attention/stages/weight_dropout.h"
 #include "heed/kernels/attention/stages/dropout.h"
+#include "heed/kernels/attention/stages/gumbel.h"
+#include "heed/kernels/attention/stages/query_random.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
@@ -182,6 +186,36 @@ StageCase dropout_case(const CaseSizes& s) {
       }}};
 }
 
+StageCase gaussian_case(const CaseSizes& s, const Shape& shape) {
+  return {"gaussian " + to_string(shape),
+          {shape},
+          [](AttentionSpec& spec, Tensors p) {
+            spec.reweight.push_back(gaussian(p[0] * 2.0 + 2.0, 1.5));
+          },
+          {.weights = [s](const Tensor& weights, Tensors p) {
+            const Tensor keys =
+                by_pairs(s, weights.dtype(), [](auto, auto j) { return static_cast<double>(j); });
+            const Tensor distance = keys - unsqueeze(p[0] * 2.0 + 2.0, 3);
+            return weights * exp(square(distance) * (-0.5 / (1.5 * 1.5)));
+          }}};
+}
+
+StageCase gumbel_noise_case(const CaseSizes& s) {
+  const RandomStream random{19, 3};
+  return {"gumbel_noise",
+          {},
+          [=](AttentionSpec& spec, Tensors) { spec.modify.push_back(gumbel_noise(random)); },
+          {.scores = [=](const Tensor& x, const Tensor&, Tensors) {
+            Tensor noise = empty(x.shape(), DType::f64);
+            for (std::int64_t n = 0; n < noise.numel(); ++n) {
+              const std::int64_t j = n % s.Tk, i = n / s.Tk % s.Tq, head = n / (s.Tk * s.Tq);
+              const RandomStream of_head = kernels::random_of_head(random, head / s.H, head % s.H);
+              noise.mutable_data<double>()[n] = kernels::gumbel_noise(of_head, i, j);
+            }
+            return x + cast_data(noise, x.dtype());
+          }}};
+}
+
 std::vector<StageCase> function_cases(const CaseSizes& s) {
   const auto plain = [s](const Tensor& x, const Tensor&, Tensors) {
     const Tensor far = by_pairs(
@@ -278,7 +312,8 @@ std::vector<StageCase> stage_cases(const CaseSizes& s) {
           temperature_case({1}),
           temperature_case({s.H})});
   append(shaw_cases(s));
-  append({dropout_case(s), additive_case(s), top_k_case(), observers_case()});
+  append({dropout_case(s), gaussian_case(s, {s.B, s.H, s.Tq}), gaussian_case(s, {1, 1, s.Tq}),
+          gumbel_noise_case(s), additive_case(s), top_k_case(), observers_case()});
   append(function_cases(s));
   return cases;
 }

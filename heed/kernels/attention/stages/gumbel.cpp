@@ -82,6 +82,7 @@ void GumbelNoise<T>::forward(const Tile<T>& tile, StageSpace<T> /*space*/) const
 
 template <typename T>
 void GumbelNoise<T>::backward(const Tile<T>& gradient, StageSpace<T> /*space*/) const {
+  if (gradient_ == NoiseGradient::passes) return;
   for (std::int64_t c = 0; c < gradient.cols; ++c) {
     std::fill_n(gradient.key(c), gradient.rows, T{0});
   }

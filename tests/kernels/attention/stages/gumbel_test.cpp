@@ -87,5 +87,15 @@ TEST(GumbelNoiseStage, LetsNoGradientPass) {
   }
 }
 
+TEST(GumbelNoiseStage, LetsTheGradientPassIfTold) {
+  const test::StagePlace place{.rows = 7, .cols = 5};
+  const auto values = test::random_values(place);
+  GumbelNoise<double> stage(kRandom, NoiseGradient::passes);
+  EXPECT_EQ(test::StageTrial<double>(stage, place).backward(values).gradient, values.gradient);
+  GumbelNoise<float> stage_f(kRandom, NoiseGradient::passes);
+  const auto floats = test::as_floats(values);
+  EXPECT_EQ(test::StageTrial<float>(stage_f, place).backward(floats).gradient, floats.gradient);
+}
+
 }  // namespace
 }  // namespace heed::kernels

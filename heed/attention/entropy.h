@@ -1,0 +1,15 @@
+// How undecided attention is: the entropy of each query's weights, H = -sum_j p log p. As a term of
+// a loss it keeps attention from settling too early (Xu et al. 2015), or makes it settle.
+#pragma once
+
+#include "heed/attention/spec.h"
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+/// The entropy of softmax over what each query of q [B, H, Tq, D] sees of k [B, G, Tk, D], in nats:
+/// [B, H, Tq], differentiable; 0 for queries that see nothing. spec.normalise must be
+/// softmax_weights(). No more memory is used than by attention itself.
+Tensor attention_entropy(const Tensor& q, const Tensor& k, const AttentionSpec& spec = {});
+
+}  // namespace heed

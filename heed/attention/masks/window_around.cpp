@@ -1,0 +1,71 @@
+#include "heed/attention/masks/window_around.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/attention/masks/interval.h"
+#include "heed/base/error.h"
+#include "heed/tensor/copy.h"
+
+namespace heed {
+namespace {
+
+using kernels::AttentionShape;
+
+// Beyond every key, and a whole number in double.
+constexpr double kFar = 0x1p60;
+
+// NaN stays visible in the result: a query that saw nothing instead would hide it.
+Interval around(double centre, double reach) {
+  if (std::isnan(centre)) return {0, static_cast<std::int64_t>(kFar)};
+  const auto key = [](double x) { return static_cast<std::int64_t>(std::clamp(x, -kFar, kFar)); };
+  return {key(std::ceil(centre - reach)), key(std::floor(centre + reach)) + 1};
+}
+
+class Around : public IntervalVisibility<Around> {
+ public:
+  Around(const Tensor& centres, double reach, const AttentionShape& shape)
+      : centres_(centres),
+        batch_(centres.size(0) == shape.B ? centres.strides()[0] : 0),
+        head_(centres.size(1) == shape.H ? centres.strides()[1] : 0),
+        reach_(reach) {}
+  Interval interval(std::int64_t batch, std::int64_t head, std::int64_t row) const {
+    return around(centres_.data<double>()[batch * batch_ + head * head_ + row], reach_);
+  }
+
+ private:
+  Tensor centres_;
+  std::int64_t batch_, head_;
+  double reach_;
+};
+
+class WindowAround : public MaskImpl {
+ public:
+  WindowAround(Tensor centres, double reach) : centres_(std::move(centres)), reach_(reach) {}
+  std::string name() const override { return "window_around"; }
+  std::unique_ptr<kernels::Visibility> bind(const AttentionShape& shape) const override {
+    const bool fits = (centres_.size(0) == shape.B || centres_.size(0) == 1) &&
+                      (centres_.size(1) == shape.H || centres_.size(1) == 1) &&
+                      centres_.size(2) == shape.Tq;
+    HEED_CHECK(fits, "[attention] centres of window_around {} do not broadcast to [B, H, Tq] = {}",
+               to_string(centres_.shape()), to_string(Shape({shape.B, shape.H, shape.Tq})));
+    return std::make_unique<Around>(centres_, reach_, shape);
+  }
+
+ private:
+  Tensor centres_;  // in f64, contiguous
+  double reach_;
+};
+
+}  // namespace
+
+Mask window_around(const Tensor& centres, double reach) {
+  HEED_CHECK(centres.defined() && centres.rank() == 3,
+             "[window_around] centres {}: they must be [B, H, Tq], one for each query",
+             centres.defined() ? to_string(centres.shape()) : "undefined");
+  HEED_CHECK(reach >= 0.0, "[window_around] reach {}: it must not be negative", reach);
+  const Tensor exact = cast_data(centres.detach(), DType::f64);
+  return make_mask<WindowAround>(contiguous_copy(exact), reach);
+}
+
+}  // namespace heed

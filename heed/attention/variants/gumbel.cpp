@@ -1,0 +1,48 @@
+#include "heed/attention/variants/gumbel.h"
+
+#include "heed/attention/attention.h"
+#include "heed/attention/stages/gumbel_noise.h"
+#include "heed/attention/stages/temperature.h"
+#include "heed/autograd/tape.h"
+#include "heed/base/error.h"
+#include "heed/ops/elementwise.h"
+
+namespace heed {
+
+void GumbelConfig::fields(io::Fields& field) {
+  global.fields(field);
+  field("temperature", temperature, "of the weights that the gradient goes through", {.min = 0});
+  field("sample", sample, "whether positions are drawn in use, too, not the likeliest taken");
+}
+
+void GumbelConfig::validate() const {
+  global.validate();
+  HEED_CHECK(temperature > 0.0, "[gumbel] temperature {}: it must be positive", temperature);
+}
+
+GumbelAttention::GumbelAttention(const Config& config, Generator& generator)
+    : GlobalAttention(config.global, generator),
+      temperature_(config.temperature),
+      sample_(config.sample) {
+  config.validate();
+}
+
+void GumbelAttention::specialise(AttentionSpec& spec, const AttentionInput&, const Place&) const {
+  const bool draws = training() || sample_;
+  spec.normalise = draws ? hard_weights(default_generator().next()) : top_k_weights(1);
+}
+
+Tensor GumbelAttention::attend(const Call& call) const {
+  const Tensor read = attention(call.q, call.k, call.v, call.spec);  // [B, 1, Tq, E']
+  if (!grad_enabled()) return read;
+  AttentionSpec soft = call.spec;
+  soft.normalise = softmax_weights();
+  soft.observe.clear();
+  if (const auto& random = call.spec.normalise.draw()) soft.modify.push_back(gumbel_noise(*random));
+  soft.modify.push_back(temperature(temperature_));
+  // Values have their gradient from what was read, scores from what might have been.
+  const Tensor all = attention(call.q, call.k, call.v.detach(), soft);  // [B, 1, Tq, E']
+  return read + (all - all.detach());                                   // [B, 1, Tq, E']
+}
+
+}  // namespace heed

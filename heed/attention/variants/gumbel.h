@@ -1,0 +1,44 @@
+// Straight-through Gumbel attention (Jang et al. 2017; Maddison et al. 2017): each query reads one
+// position, drawn as in hard attention, and the gradient goes back as if it had read all of them by
+// softmax((score + gumbel) / temperature), with the noise that made the draw. Biased, unlike
+// REINFORCE, but of small variance. In use the likeliest position is read, without noise.
+#pragma once
+
+#include "heed/attention/variants/global.h"
+
+namespace heed {
+
+struct GumbelConfig {
+  GlobalConfig global = {};
+  double temperature = 1.0;
+  bool sample = false;  // in use, too
+
+  void fields(io::Fields& field);
+  void validate() const;
+};
+
+class GumbelAttention : public GlobalAttention {
+ public:
+  using Config = GumbelConfig;
+  explicit GumbelAttention(const Config& config, Generator& generator = default_generator());
+
+ protected:
+  void specialise(AttentionSpec& spec, const AttentionInput& in, const Place& place) const override;
+  Tensor attend(const Call& call) const override;
+  std::string_view name() const override { return "gumbel"; }
+
+ private:
+  double temperature_;
+  bool sample_;
+};
+
+inline constexpr Mechanism kGumbel = mechanism<GumbelAttention>(
+    "gumbel",
+    {.title = "Straight-through Gumbel attention",
+     .formula = "h_j of the greatest s_ij + g_ij; backward through softmax_j((s_ij + g_ij) / tau)",
+     .paper = "Jang et al. 2017, Categorical Reparameterization with Gumbel-Softmax",
+     .cost = "n^2 d, twice in training",
+     .composes = kWithMasks},
+    {.decodes = true, .gradient = false});
+
+}  // namespace heed

@@ -1,0 +1,20 @@
+#include "heed/attention/variants/local_m.h"
+
+#include "heed/attention/masks/window.h"
+
+namespace heed {
+
+void LocalMConfig::fields(io::Fields& field) {
+  global.fields(field);
+  field("window", window, "positions seen on each side of the query's own", {.min = 0});
+}
+
+LocalMAttention::LocalMAttention(const Config& config, Generator& generator)
+    : GlobalAttention(config.global, generator), window_(config.window) {}
+
+void LocalMAttention::specialise(AttentionSpec& spec, const AttentionInput&,
+                                 const Place& place) const {
+  spec.see = spec.see & heed::window(window_, window_, place.corner);
+}
+
+}  // namespace heed
