@@ -7,6 +7,7 @@
 #include "heed/autograd/tape.h"
 #include "heed/base/threads.h"
 #include "heed/nn/checkpoint_file.h"
+#include "heed/ops/index.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
@@ -152,8 +153,15 @@ Failures check_independence(const Subject& subject) {
 
 namespace {
 
+// The batch in another order, its own inverse.
+const std::vector<std::int64_t> kBackwards = {2, 1, 0};
+Tensor backwards(const Tensor& x) {
+  return index_select(x, 0, from_values(std::span(kBackwards), {3}));
+}
+
 // The result of decoding x in steps of one, one and then three positions at a time, shaped as the
-// whole; pointers know no positions yet to come, and the whole gives those 0.
+// whole; pointers know no positions yet to come, and the whole gives those 0. Reordered, the second
+// step and all after it have the sequences in another order.
 Tensor decoded(const AttentionLayer& layer, const AttentionInput& in, const Shape& whole,
                bool reordered) {
   const std::int64_t B = in.x.size(0), T = in.x.size(1);
@@ -161,14 +169,12 @@ Tensor decoded(const AttentionLayer& layer, const AttentionInput& in, const Shap
   Tensor y = zeros(whole, in.x.dtype());
   for (std::int64_t t = 0; t < T;) {
     const std::int64_t n = std::min<std::int64_t>(t < 2 ? 1 : 3, T - t);
-    if (reordered && t == 2) {
-      const std::vector<std::int64_t> back = {2, 1, 0};
-      state->reorder(back);
-      state->reorder(back);
-    }
-    const Tensor next = layer.step(clone_data(view::slice(in.x, 1, t, t + n)), *state);
+    const bool turned = reordered && t > 0;
+    if (turned && t == 1) state->reorder(kBackwards);
+    const Tensor x = clone_data(view::slice(in.x, 1, t, t + n));
+    const Tensor next = layer.step(turned ? backwards(x) : x, *state);
     Tensor to = view::slice(view::slice(y, 1, t, t + n), 2, 0, next.size(2));
-    copy_into(to, next);
+    copy_into(to, turned ? backwards(next) : next);
     t += n;
   }
   return y;

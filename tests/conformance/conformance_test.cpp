@@ -92,6 +92,24 @@ TEST(ConformanceSuite, FindsDecodingThatForgets) {
   EXPECT_THAT(find<Layer>(check_decoding), Not(IsEmpty()));
 }
 
+TEST(ConformanceSuite, FindsBeamsThatStayWhereTheyAre) {
+  struct Stuck : DecodeState {
+    void reorder(std::span<const std::int64_t>) override {}
+    std::unique_ptr<DecodeState> inner;
+  };
+  struct Layer : Broken {
+    std::unique_ptr<DecodeState> start(const DecodeStart& from) const override {
+      auto state = std::make_unique<Stuck>();
+      state->inner = inner.start(from);
+      return state;
+    }
+    Tensor step(const Tensor& x, DecodeState& state) const override {
+      return inner.step(x, *dynamic_cast<Stuck&>(state).inner);
+    }
+  };
+  EXPECT_THAT(find<Layer>(check_decoding), Not(IsEmpty()));
+}
+
 TEST(ConformanceSuite, FindsParametersThatAreNotSaved) {
   struct Layer : Broken {
     Layer() { extra = randn({16}); }
