@@ -125,6 +125,12 @@ void KeyPlan::cut_long(std::int64_t from, std::int64_t to, Strips& strips) const
 
 void KeyPlan::cut_mixed(std::int64_t from, std::int64_t to, Strips& strips) const {
   Region region = region_;
+  region.col = from;
+  region.cols = to - from;
+  // Where what is seen lies far apart, most tiles are hidden as a whole.
+  const Cover whole = see_->cover(region);
+  if (whole == Cover::none) return;
+  if (whole == Cover::all) return strips.add({from, to - from, 0, vectors_, Strip::Kind::open});
   while (from < to) {
     const std::int64_t end = std::min(to, (from / kStripKeys + 1) * kStripKeys);
     region.col = from;
