@@ -5,12 +5,15 @@
 #include "heed/attention/variants/attention_over_attention.h"
 #include "heed/attention/variants/average.h"
 #include "heed/attention/variants/bahdanau.h"
+#include "heed/attention/variants/block_sparse.h"
+#include "heed/attention/variants/dilated.h"
 #include "heed/attention/variants/global.h"
 #include "heed/attention/variants/gumbel.h"
 #include "heed/attention/variants/hard.h"
 #include "heed/attention/variants/linear.h"
 #include "heed/attention/variants/local_m.h"
 #include "heed/attention/variants/local_p.h"
+#include "heed/attention/variants/longformer.h"
 #include "heed/attention/variants/lsh.h"
 #include "heed/attention/variants/luong_global.h"
 #include "heed/attention/variants/multi_head.h"
@@ -19,6 +22,8 @@
 #include "heed/attention/variants/pointer.h"
 #include "heed/attention/variants/pointer_generator.h"
 #include "heed/attention/variants/pooling.h"
+#include "heed/attention/variants/restricted.h"
+#include "heed/attention/variants/top_k.h"
 #include "heed/attention/variants/transformer_xl.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
@@ -38,6 +43,11 @@ constinit const Mechanism kMechanisms[] = {
     kHard,
     kGumbel,
     kMultiHead,
+    kRestricted,
+    kDilated,
+    kLongformer,
+    kBlockSparse,
+    kTopK,
     kTransformerXl,
     kLsh,
     kLinear,
@@ -95,9 +105,6 @@ void AttentionChoice::fields(io::Fields& field) {
   field("options", options, "its options, each as key=value");
 }
 
-void AttentionChoice::validate() const {
-  Generator unused(0);
-  make_attention(name, options, unused);
-}
+void AttentionChoice::validate() const { find_mechanism(name); }
 
 }  // namespace heed

@@ -37,6 +37,7 @@ struct AttentionChoice {
   std::vector<std::string> options = {};
 
   void fields(io::Fields& field);
+  /// Of the name; whether the options fit together is known where the other sizes are.
   void validate() const;
 };
 

@@ -1,15 +1,14 @@
 #include "heed/attention/variants/multi_head.h"
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 #include "heed/attention/attention.h"
 #include "heed/attention/cache.h"
-#include "heed/attention/decode.h"
-#include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks/key_range.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/weight_dropout.h"
+#include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"
 #include "heed/ops/index.h"
@@ -33,13 +32,20 @@ void MultiHeadConfig::fields(io::Fields& field) {
 }
 
 void MultiHeadConfig::validate() const {
-  HEED_CHECK(embed % heads == 0, "[multi_head] embed {} is not a multiple of heads {}", embed,
-             heads);
-  HEED_CHECK(kv_heads == 0 || heads % kv_heads == 0,
+  HEED_CHECK(embed >= 1 && heads >= 1 && embed % heads == 0,
+             "[multi_head] embed {} is not a multiple of heads {}", embed, heads);
+  HEED_CHECK(kv_heads >= 0 && (kv_heads == 0 || heads % kv_heads == 0),
              "[multi_head] heads {} is not a multiple of kv_heads {}", heads, kv_heads);
+  HEED_CHECK(memory_embed >= 0, "[multi_head] memory_embed {}: give the features of the memory",
+             memory_embed);
+  HEED_CHECK(dropout >= 0.0 && dropout < 1.0,
+             "[multi_head] dropout {}: it must be at least 0 and below 1", dropout);
 }
 
 namespace {
+
+// A cache that forgets has room for so many queries at once; more are taken part after part.
+constexpr std::int64_t kMostAtOnce = 64;
 
 Tensor parameter(const Shape& shape, Generator& generator) {
   Tensor x = empty(shape);
@@ -50,13 +56,12 @@ Tensor parameter(const Shape& shape, Generator& generator) {
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const Config& config, Generator& generator)
-    : out_proj({.in = config.embed, .out = config.embed, .bias = config.bias}, generator),
+    : out_proj({.in = valid(config).embed, .out = config.embed, .bias = config.bias}, generator),
       position(make_position(
           config.position,
           {.embed = config.embed, .heads = config.heads, .head = config.embed / config.heads},
           generator)),
       config_(config) {
-  config.validate();
   if (config_.memory_embed == 0) config_.memory_embed = config_.embed;
   const std::int64_t kv = kv_heads() * head_size();
   if (config_.memory_embed == config_.embed) {
@@ -92,36 +97,42 @@ void MultiHeadAttention::visit(ParameterVisitor& visitor) {
 
 // ---- queries, keys and values -------------------------------------------------------------------
 
-Tensor MultiHeadAttention::project_queries(const Tensor& x) const {
-  const std::int64_t E = config_.embed;
-  const Tensor weight = q_proj_weight.defined() ? q_proj_weight : slice(in_proj_weight, 0, 0, E);
-  const Tensor bias = config_.bias ? slice(in_proj_bias, 0, 0, E) : Tensor();
-  return split_heads(linear(x, weight, {.bias = bias}), config_.heads);  // [B, H, T, D]
-}
+struct MultiHeadAttention::Map {
+  Tensor weight;
+  Tensor bias;  // or undefined
 
-std::pair<Tensor, Tensor> MultiHeadAttention::project_memory(const Tensor& memory) const {
+  Tensor operator()(const Tensor& x) const { return linear(x, weight, {.bias = bias}); }
+};
+
+// To queries, to keys and to values; parts of one weight are views of it.
+std::array<MultiHeadAttention::Map, 3> MultiHeadAttention::maps() const {
   const std::int64_t E = config_.embed, kv = kv_heads() * head_size();
-  Tensor weight, bias;
-  if (k_proj_weight.defined()) {
-    weight = concat({k_proj_weight, v_proj_weight}, 0);  // [2 G D, E']
+  std::array<Map, 3> maps;
+  if (in_proj_weight.defined()) {
+    const std::vector<Tensor> weights = split(in_proj_weight, {E, kv, kv}, 0);
+    for (std::size_t i = 0; i < maps.size(); ++i) maps[i].weight = weights[i];
   } else {
-    weight = slice(in_proj_weight, 0, E, E + 2 * kv);  // [2 G D, E]
+    maps[0].weight = q_proj_weight;
+    maps[1].weight = k_proj_weight;
+    maps[2].weight = v_proj_weight;
   }
-  if (config_.bias) bias = slice(in_proj_bias, 0, E, E + 2 * kv);
-  const auto [k, v] = split<2>(linear(memory, weight, {.bias = bias}), -1);  // [B, Tk, G D]
-  return {split_heads(k, kv_heads()), split_heads(v, kv_heads())};
+  if (config_.bias) {
+    const std::vector<Tensor> biases = split(in_proj_bias, {E, kv, kv}, 0);
+    for (std::size_t i = 0; i < maps.size(); ++i) maps[i].bias = biases[i];
+  }
+  return maps;
 }
 
 MultiHeadAttention::Heads MultiHeadAttention::project(const AttentionInput& in) const {
+  const std::int64_t E = config_.embed, H = config_.heads, G = kv_heads(), kv = G * head_size();
   if (in.memory.defined() || !in_proj_weight.defined()) {
-    auto [k, v] = project_memory(in.source());
-    return {project_queries(in.x), std::move(k), std::move(v)};
+    const auto [to_q, to_k, to_v] = maps();
+    return {split_heads(to_q(in.x), H), split_heads(to_k(in.source()), G),
+            split_heads(to_v(in.source()), G)};
   }
-  const std::int64_t E = config_.embed, kv = kv_heads() * head_size();
   const Tensor all = linear(in.x, in_proj_weight, {.bias = in_proj_bias});  // [B, T, E + 2 G D]
   const std::vector<Tensor> parts = split(all, {E, kv, kv}, -1);
-  return {split_heads(parts[0], config_.heads), split_heads(parts[1], kv_heads()),
-          split_heads(parts[2], kv_heads())};
+  return {split_heads(parts[0], H), split_heads(parts[1], G), split_heads(parts[2], G)};
 }
 
 // ---- attention ----------------------------------------------------------------------------------
@@ -130,6 +141,10 @@ AttentionSpec MultiHeadAttention::spec_of(const AttentionInput& in, Corner corne
   AttentionSpec spec;
   spec.see = mask_of(in, corner);
   if (position) position->modify(spec, corner);
+  HEED_CHECK(!has_extra_keys() || (spec.modify.empty() && spec.reweight.empty()),
+             "[{}] the keys of bias_kv and zero_attn stand nowhere, and position {} counts "
+             "distances: leave one of them out",
+             name(), config_.position.name);
   if (training() && config_.dropout > 0.0) {
     spec.reweight.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
@@ -139,23 +154,26 @@ AttentionSpec MultiHeadAttention::spec_of(const AttentionInput& in, Corner corne
 
 // Extra keys stand behind all others, and no mask hides them.
 void MultiHeadAttention::add_extra_keys(Heads& heads, AttentionSpec& spec) const {
+  if (!has_extra_keys()) return;
   const std::int64_t B = heads.k.size(0), G = kv_heads(), D = head_size();
-  const auto keys = static_cast<int>(heads.k.size(2));
-  const auto append = [](Tensor& to, const Tensor& extra) { to = concat({to, extra}, 2); };
-  const auto learned = [&](const Tensor& x) {
-    return expand(reshape(x, {1, G, 1, D}), {B, G, 1, D});  // [B, G, 1, D]
-  };
+  const std::int64_t keys = heads.k.size(2);
+  std::vector<Tensor> all_k, all_v;
+  all_k.push_back(heads.k);
+  all_v.push_back(heads.v);
   if (config_.bias_kv) {
-    append(heads.k, learned(bias_k));  // [B, G, Tk + 1, D]
-    append(heads.v, learned(bias_v));
+    const auto learned = [&](const Tensor& x) {
+      return expand(reshape(x, {1, G, 1, D}), {B, G, 1, D});  // [B, G, 1, D]
+    };
+    all_k.push_back(learned(bias_k));
+    all_v.push_back(learned(bias_v));
   }
   if (config_.zero_attn) {
-    const Tensor nothing = zeros({B, G, 1, D}, heads.k.dtype());  // [B, G, 1, D]
-    append(heads.k, nothing);
-    append(heads.v, nothing);
+    all_k.push_back(zeros({B, G, 1, D}, heads.k.dtype()));  // [B, G, 1, D]
+    all_v.push_back(all_k.back());
   }
-  if (spec.see.everything() || heads.k.size(2) == keys) return;
-  spec.see = spec.see | mask_fn([keys](int, int, int, int j) { return j >= keys; });
+  heads.k = concat(all_k, 2);  // [B, G, Tk + 1 or 2, D]
+  heads.v = concat(all_v, 2);
+  spec.see = spec.see | key_range(keys, heads.k.size(2));
 }
 
 Tensor MultiHeadAttention::attend(const AttentionInput& in, std::vector<Observer> observe) const {
@@ -176,64 +194,86 @@ Tensor MultiHeadAttention::operator()(const AttentionInput& in) const {
 }
 
 Tensor MultiHeadAttention::weights(const AttentionInput& in) const {
+  const NoGrad no_grad;
   Tensor seen;
   attend(in, {observe_weights(seen)});
-  return seen;  // [B, H, Tq, Tk]
+  return seen;  // [B, H, Tq, Tk], and behind them the extra keys
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
 
-// Of itself: the keys and values of all positions so far. Of a memory: its keys and values.
+// Of itself: the keys and values of the positions so far. Of a memory: its keys and values.
 class MultiHeadAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
-    if (cache) cache->reorder(from);
-    if (!memory.k.defined()) return;
+    if (cache) return cache->reorder(from);
     const Tensor ids = from_values(from, {static_cast<std::int64_t>(from.size())});
     for (Tensor* const x : {&memory.k, &memory.v, &lengths}) {
       if (x->defined()) *x = index_select(*x, 0, ids);
     }
   }
 
+  std::int64_t next = 0;  // the first position of the next step
   std::optional<KvCache> cache;
   Heads memory;
   Tensor lengths;
 };
 
 std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) const {
-  HEED_CHECK(!config_.bias_kv && !config_.zero_attn,
-             "[{}] keys that stand behind all others cannot be kept while positions come: decode "
-             "without bias_kv and zero_attn",
-             name());
+  const NoGrad no_grad;
   auto state = std::make_unique<State>();
-  if (from.memory.defined()) {
-    std::tie(state->memory.k, state->memory.v) = project_memory(from.memory);
-    if (position) state->memory.k = position->turn(state->memory.k);
-    state->lengths = from.lengths;
-  } else {
-    state->cache.emplace(
-        KvCacheConfig{.batch = from.batch, .heads = kv_heads(), .features = head_size()});
+  if (!from.memory.defined()) {
+    KvCacheConfig config{.batch = from.batch, .heads = kv_heads(), .features = head_size()};
+    if (const auto back = reach()) config.window = *back + kMostAtOnce;
+    state->cache.emplace(config);
+    return state;
   }
+  const Tensor nothing = empty({from.memory.size(0), 0, config_.embed});  // [B, 0, E]
+  check_input(name(), {.x = nothing, .memory = from.memory, .lengths = from.lengths}, config_.embed,
+              config_.memory_embed);
+  const auto [to_q, to_k, to_v] = maps();
+  state->memory.k = split_heads(to_k(from.memory), kv_heads());  // [B, G, Tk, D]
+  state->memory.v = split_heads(to_v(from.memory), kv_heads());
+  if (position) state->memory.k = position->turn(state->memory.k);
+  state->lengths = from.lengths;
   return state;
 }
 
 Tensor MultiHeadAttention::step(const Tensor& x, DecodeState& decode_state) const {
-  State& state = dynamic_cast<State&>(decode_state);
+  const NoGrad no_grad;
+  auto* const state = dynamic_cast<State*>(&decode_state);
+  HEED_CHECK(state != nullptr, "[{}] the state is another layer's: give what start() returned",
+             name());
   check_input(name(), {.x = x}, config_.embed, config_.embed);
-  if (state.memory.k.defined()) {
-    const Tensor q = project_queries(x);  // [B, H, T, D]
-    AttentionSpec spec = spec_of({.x = x, .lengths = state.lengths}, Corner::top_left);
-    return out_proj(join_heads(attention(q, state.memory.k, state.memory.v, spec)));  // [B, T, E]
+  const std::int64_t T = x.size(1);
+  if (!state->cache || !state->cache->window() || T <= kMostAtOnce) return step_few(x, *state);
+  std::vector<Tensor> parts;
+  for (std::int64_t t = 0; t < T; t += kMostAtOnce) {
+    parts.push_back(step_few(slice(x, 1, t, std::min(T, t + kMostAtOnce)), *state));
   }
-  Heads heads = project({.x = x});
-  const std::int64_t first = state.cache->first_position() + state.cache->length();
-  if (position) {
-    heads.q = position->turn(heads.q, first);
-    heads.k = position->turn(heads.k, first);
+  return concat(parts, 1);  // [B, T, E]
+}
+
+Tensor MultiHeadAttention::step_few(const Tensor& x, State& state) const {
+  const std::int64_t first = std::exchange(state.next, state.next + x.size(1));
+  Heads heads = state.memory;
+  AttentionInput in{.x = x, .lengths = state.lengths};
+  std::int64_t first_key = 0;
+  if (state.cache) {
+    heads = project(in);
+    if (position) heads.k = position->turn(heads.k, first);
+    state.cache->append(heads.k, heads.v);
+    heads.k = state.cache->keys();    // [B, G, Tk, D]
+    heads.v = state.cache->values();  // [B, G, Tk, D]
+    first_key = state.cache->first_position();
+    in.causal = true;
+  } else {
+    heads.q = split_heads(maps()[0](x), config_.heads);  // [B, H, T, D]
   }
-  state.cache->append(heads.k, heads.v);
-  const AttentionSpec spec = spec_of({.x = x, .causal = true}, Corner::bottom_right);
-  return out_proj(join_heads(attention_decode(heads.q, *state.cache, spec)));  // [B, T, E]
+  if (position) heads.q = position->turn(heads.q, first);
+  AttentionSpec spec = spec_of(in, Corner::offset(first - first_key));
+  add_extra_keys(heads, spec);
+  return out_proj(join_heads(attention(heads.q, heads.k, heads.v, spec)));  // [B, T, E]
 }
 
 }  // namespace heed

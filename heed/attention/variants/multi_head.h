@@ -4,6 +4,9 @@
 // Restricted, sparse and relative forms derive from it and add stages.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "heed/attention/mechanism.h"
 #include "heed/attention/position.h"
 #include "heed/attention/spec.h"
@@ -26,9 +29,17 @@ struct MultiHeadConfig {
   void validate() const;
 };
 
+/// The config, which is good or else throws: for what a constructor makes before its body.
+template <typename Config>
+const Config& valid(const Config& config) {
+  config.validate();
+  return config;
+}
+
 /// Parameters as in torch.nn.MultiheadAttention: "in_proj_weight" [(H + 2 G) D, E] and
 /// "in_proj_bias" (or "q_proj_weight", "k_proj_weight" and "v_proj_weight" if the memory has
-/// another size), "bias_k" and "bias_v" [1, 1, G D], "out_proj".
+/// another size), "bias_k" and "bias_v" [1, 1, G D], "out_proj". Keys and values are made of one
+/// memory: PyTorch's kdim and vdim are both memory_embed.
 class MultiHeadAttention : public AttentionLayer {
  public:
   using Config = MultiHeadConfig;
@@ -50,6 +61,8 @@ class MultiHeadAttention : public AttentionLayer {
  protected:
   /// Adds what is the variant's own to a call, whose diagonal lies at that corner.
   virtual void specialise(AttentionSpec&, Corner) const {}
+  /// How far back a position sees when decoding, and so what must be kept; none: to the start.
+  virtual std::optional<std::int64_t> reach() const { return {}; }
   /// How the layer is called in messages.
   virtual std::string_view name() const { return "multi_head"; }
 
@@ -57,16 +70,18 @@ class MultiHeadAttention : public AttentionLayer {
   struct Heads {
     Tensor q, k, v;  // [B, H, Tq, D], [B, G, Tk, D], [B, G, Tk, D]
   };
+  struct Map;
   class State;
 
   std::int64_t kv_heads() const { return config_.kv_heads > 0 ? config_.kv_heads : config_.heads; }
   std::int64_t head_size() const { return config_.embed / config_.heads; }
-  Tensor attend(const AttentionInput& in, std::vector<Observer> observe) const;
+  bool has_extra_keys() const { return config_.bias_kv || config_.zero_attn; }
+  std::array<Map, 3> maps() const;
   Heads project(const AttentionInput& in) const;
-  Tensor project_queries(const Tensor& x) const;
-  std::pair<Tensor, Tensor> project_memory(const Tensor& memory) const;
   AttentionSpec spec_of(const AttentionInput& in, Corner corner) const;
   void add_extra_keys(Heads& heads, AttentionSpec& spec) const;
+  Tensor attend(const AttentionInput& in, std::vector<Observer> observe) const;
+  Tensor step_few(const Tensor& x, State& state) const;
 
   Config config_;
 };

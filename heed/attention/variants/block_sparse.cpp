@@ -1,0 +1,27 @@
+#include "heed/attention/variants/block_sparse.h"
+
+#include "heed/base/error.h"
+
+namespace heed {
+
+void BlockSparseConfig::fields(io::Fields& field) {
+  multi_head.fields(field);
+  field("block", pattern.size, "positions in a block", {.min = 1});
+  field("local", pattern.local, "blocks seen on each side of a position's own", {.min = 0});
+  field("every", pattern.every, "of so many blocks one is seen from afar; 0: none", {.min = 0});
+  field("far", pattern.far, "which one: the last, or that at a multiple of so many blocks");
+}
+
+void BlockSparseConfig::validate() const {
+  multi_head.validate();
+  block_pattern(pattern);
+}
+
+BlockSparseAttention::BlockSparseAttention(const Config& config, Generator& generator)
+    : MultiHeadAttention(valid(config).multi_head, generator), pattern_(config.pattern) {}
+
+void BlockSparseAttention::specialise(AttentionSpec& spec, Corner corner) const {
+  spec.see = block_pattern(pattern_, corner) & spec.see;
+}
+
+}  // namespace heed

@@ -1,0 +1,45 @@
+// Dilated self-attention: a position sees neighbours at every so many positions, so that a few keys
+// reach far (Beltagy et al. 2020, section 3.1, after WaveNet, van den Oord et al. 2016).
+#pragma once
+
+#include "heed/attention/masks/dilated_window.h"
+#include "heed/attention/variants/multi_head.h"
+
+namespace heed {
+
+struct DilatedConfig {
+  MultiHeadConfig multi_head = {};
+  std::int64_t left = 8;   // keys seen before a position's own
+  std::int64_t right = 8;  // keys seen behind it
+  std::int64_t step = 2;   // from one of them to the next
+
+  void fields(io::Fields& field);
+  void validate() const;
+};
+
+/// Parameters as MultiHeadAttention.
+class DilatedAttention : public MultiHeadAttention {
+ public:
+  using Config = DilatedConfig;
+  explicit DilatedAttention(const Config& config, Generator& generator = default_generator());
+
+ protected:
+  void specialise(AttentionSpec& spec, Corner corner) const override;
+  std::optional<std::int64_t> reach() const override { return window_.left * window_.step; }
+  std::string_view name() const override { return "dilated"; }
+
+ private:
+  DilatedWindow window_;
+};
+
+inline constexpr Mechanism kDilated = mechanism<DilatedAttention>(
+    "dilated",
+    {.title = "Dilated attention",
+     .formula = "softmax over keys i + m step, m = -left .. right, of Q K^T / sqrt(d), times V",
+     .paper = "Beltagy et al. 2020, Longformer; van den Oord et al. 2016, WaveNet",
+     .cost = "n r d, r = (left + right) step + 1: gaps are computed too",
+     .composes = kWithEverything,
+     .sample = "left=2 right=1 step=3"},
+    {.decodes = true, .growth = 1.0});
+
+}  // namespace heed

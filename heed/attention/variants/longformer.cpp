@@ -1,0 +1,39 @@
+#include "heed/attention/variants/longformer.h"
+
+#include <numeric>
+
+#include "heed/attention/masks/global_positions.h"
+#include "heed/attention/masks/window.h"
+#include "heed/base/error.h"
+
+namespace heed {
+
+void LongformerConfig::fields(io::Fields& field) {
+  multi_head.fields(field);
+  field("left", left, "positions seen before a position's own", {.min = 0});
+  field("right", right, "positions seen behind it", {.min = 0});
+  field("global_first", global_first, "positions at the start that are global", {.min = 0});
+  field("global_positions", global_positions, "other global positions, counted from 0", {.min = 0});
+}
+
+void LongformerConfig::validate() const {
+  multi_head.validate();
+  HEED_CHECK(left >= 0 && right >= 0 && global_first >= 0,
+             "[longformer] left {}, right {}, global_first {}: none may be negative", left, right,
+             global_first);
+}
+
+LongformerAttention::LongformerAttention(const Config& config, Generator& generator)
+    : MultiHeadAttention(valid(config).multi_head, generator),
+      left_(config.left),
+      right_(config.right),
+      globals_(static_cast<std::size_t>(config.global_first)) {
+  std::iota(globals_.begin(), globals_.end(), 0);
+  globals_.insert(globals_.end(), config.global_positions.begin(), config.global_positions.end());
+}
+
+void LongformerAttention::specialise(AttentionSpec& spec, Corner corner) const {
+  spec.see = (window(left_, right_, corner) | global_positions(globals_, corner)) & spec.see;
+}
+
+}  // namespace heed

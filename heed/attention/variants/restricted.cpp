@@ -1,0 +1,41 @@
+#include "heed/attention/variants/restricted.h"
+
+#include "heed/attention/masks/window.h"
+#include "heed/base/error.h"
+
+namespace heed {
+
+void RestrictedConfig::fields(io::Fields& field) {
+  multi_head.fields(field);
+  field("left", left, "positions seen before a position's own; -1: all", {.min = -1});
+  field("right", right, "positions seen behind it; -1: all", {.min = -1});
+}
+
+void RestrictedConfig::validate() const {
+  multi_head.validate();
+  HEED_CHECK(left >= -1 && right >= -1,
+             "[restricted] left {}, right {}: give how many positions are seen, or -1 for all",
+             left, right);
+}
+
+namespace {
+
+std::int64_t limit(std::int64_t positions) { return positions < 0 ? kUnlimited : positions; }
+
+}  // namespace
+
+RestrictedAttention::RestrictedAttention(const Config& config, Generator& generator)
+    : MultiHeadAttention(valid(config).multi_head, generator),
+      left_(limit(config.left)),
+      right_(limit(config.right)) {}
+
+void RestrictedAttention::specialise(AttentionSpec& spec, Corner corner) const {
+  spec.see = window(left_, right_, corner) & spec.see;
+}
+
+std::optional<std::int64_t> RestrictedAttention::reach() const {
+  if (left_ == kUnlimited) return {};
+  return left_;
+}
+
+}  // namespace heed

@@ -1,0 +1,42 @@
+// Top-k attention (Zhao et al. 2019, Explicit Sparse Transformer): of all keys a position may see,
+// only its best so many take weight. All scores are computed; the others' values are not read into
+// the result.
+#pragma once
+
+#include "heed/attention/variants/multi_head.h"
+
+namespace heed {
+
+struct TopKConfig {
+  MultiHeadConfig multi_head = {};
+  std::int64_t k = 8;
+
+  void fields(io::Fields& field);
+  void validate() const;
+};
+
+/// Parameters as MultiHeadAttention. Which keys are the best has no gradient.
+class TopKAttention : public MultiHeadAttention {
+ public:
+  using Config = TopKConfig;
+  explicit TopKAttention(const Config& config, Generator& generator = default_generator());
+
+ protected:
+  void specialise(AttentionSpec& spec, Corner corner) const override;
+  std::string_view name() const override { return "top_k"; }
+
+ private:
+  std::int64_t k_;
+};
+
+inline constexpr Mechanism kTopK = mechanism<TopKAttention>(
+    "top_k",
+    {.title = "Top-k attention",
+     .formula = "softmax over the k largest of each row of Q K^T / sqrt(d), times V",
+     .paper = "Zhao et al. 2019, Explicit Sparse Transformer",
+     .cost = "n^2 d",
+     .composes = kWithEverything,
+     .sample = "k=3"},
+    {.decodes = true});
+
+}  // namespace heed

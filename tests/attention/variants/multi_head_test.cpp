@@ -1,0 +1,203 @@
+// Multi-head attention against torch.nn.MultiheadAttention (tools/golden/transformer.py), and what
+// PyTorch's has not: grouped heads, decoding with extra keys, memory that stays small.
+#include "heed/attention/variants/multi_head.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/stages/dense_bias.h"
+#include "heed/nn/checkpoint_file.h"
+#include "heed/ops/reduce.h"
+#include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
+#include "heed/tensor/view.h"
+#include "tests/nn/golden_module.h"
+#include "tests/support/error_message.h"
+#include "tests/support/op_case.h"
+#include "tests/support/temp_dir.h"
+
+namespace heed {
+namespace {
+
+using test::Golden;
+using test::Named;
+
+// PyTorch's attn_mask of numbers: a form with one stage more.
+class Biased : public MultiHeadAttention {
+ public:
+  using MultiHeadAttention::MultiHeadAttention;
+  Tensor bias;
+
+ protected:
+  void specialise(AttentionSpec& spec, Corner) const override {
+    if (bias.defined()) spec.modify.push_back(dense_bias(bias));
+  }
+};
+
+bool is(const Golden& g, const std::string& option, bool otherwise) {
+  const auto found = g.metadata.find(option);
+  return found == g.metadata.end() ? otherwise : found->second == "true";
+}
+
+Biased layer_of(const Golden& g) {
+  Biased layer({.embed = static_cast<std::int64_t>(g.number("embed")),
+                .heads = static_cast<std::int64_t>(g.number("heads")),
+                .memory_embed = g.has("memory") ? g["memory"].size(2) : 0,
+                .bias = is(g, "bias", true),
+                .bias_kv = is(g, "add_bias_kv", false),
+                .zero_attn = is(g, "add_zero_attn", false)});
+  if (g.has("bias")) layer.bias = g["bias"];
+  return layer;
+}
+
+AttentionInput input_of(const Golden& g) {
+  AttentionInput in{.x = g["x"], .causal = is(g, "causal", false)};
+  if (g.has("memory")) in.memory = g["memory"];
+  if (g.has("lengths")) in.lengths = g["lengths"];
+  if (g.has("mask")) in.see = boolean_mask(g["mask"]);
+  return in;
+}
+
+constexpr const char* kGoldens[] = {"multi_head",           "multi_head_no_bias",
+                                    "multi_head_cross",     "multi_head_memory_size",
+                                    "multi_head_bias_kv",   "multi_head_memory_size_no_bias",
+                                    "multi_head_zero_attn", "multi_head_additive_mask",
+                                    "multi_head_lengths",   "multi_head_mask",
+                                    "multi_head_causal",    "multi_head_all"};
+
+TEST(MultiHead, Golden) {
+  for (const char* const name : kGoldens) {
+    test::check_golden(name, [](const Golden& g) -> Named {
+      Biased layer = layer_of(g);
+      test::take_parameters(layer, g);
+      const Tensor weights = layer.weights(input_of(g));  // [B, H, Tq, Tk]
+      return {
+          {"y", layer(input_of(g))}, {"weights", weights}, {"mean_weights", mean(weights, {1})}};
+    });
+  }
+}
+
+TEST(MultiHead, LoadsPyTorchsStateDict) {
+  for (const char* const name : kGoldens) {
+    const Golden g = test::load_golden(name);
+    std::vector<NamedTensor> state_dict;
+    for (const auto& [key, tensor] : g.tensors) {
+      if (key.starts_with("param.")) state_dict.push_back({key.substr(6), tensor});
+    }
+    const TempDir dir;
+    save_tensors(state_dict, dir / "torch.safetensors");
+    Biased layer = layer_of(g);
+    load_parameters(layer, dir / "torch.safetensors");
+    EXPECT_LE(test::max_relative_error(layer(input_of(g)), g.tensors.at("out.y")), 1e-5) << name;
+  }
+}
+
+TEST(MultiHead, GroupedHeadsAreEqualHeadsShared) {
+  Generator generator(3);
+  const MultiHeadAttention grouped({.embed = 12, .heads = 4, .kv_heads = 2}, generator);
+  MultiHeadAttention full({.embed = 12, .heads = 4}, generator);
+  // Query heads 0 and 1 read kv head 0, heads 2 and 3 kv head 1: rows of 3 features each.
+  const auto shared = [](std::int64_t row) {
+    if (row < 12) return row;
+    const std::int64_t head = (row - 12) % 12 / 3, which = (row - 12) / 12;
+    return 12 + which * 6 + head / 2 * 3 + row % 3;
+  };
+  for (std::int64_t row = 0; row < 36; ++row) {
+    Tensor to = view::select(full.in_proj_weight.detach(), 0, row);
+    copy_into(to, view::select(grouped.in_proj_weight, 0, shared(row)));
+  }
+  full.out_proj = grouped.out_proj;
+  const Tensor x = randn({2, 7, 12});
+  EXPECT_LE(test::max_relative_error(grouped({.x = x}), full({.x = x})), 1e-6);
+}
+
+// The result of single steps.
+Tensor decoded(const AttentionLayer& layer, const Tensor& x, const DecodeStart& from) {
+  const auto state = layer.start(from);
+  Tensor y = empty(x.shape());
+  for (std::int64_t t = 0; t < x.size(1); ++t) {
+    Tensor to = view::slice(y, 1, t, t + 1);
+    copy_into(to, layer.step(clone_data(view::slice(x, 1, t, t + 1)), *state));
+  }
+  return y;
+}
+
+TEST(MultiHead, ExtraKeysAreThereWhileDecoding) {
+  const MultiHeadAttention layer({.embed = 12, .heads = 3, .bias_kv = true, .zero_attn = true});
+  const Tensor x = randn({2, 6, 12}), memory = randn({2, 4, 12});
+  EXPECT_LE(
+      test::max_relative_error(decoded(layer, x, {.batch = 2}), layer({.x = x, .causal = true})),
+      1e-5);
+  const Tensor lengths = from_values<std::int64_t>({0, 3}, {2});
+  EXPECT_LE(test::max_relative_error(decoded(layer, x, {.memory = memory, .lengths = lengths}),
+                                     layer({.x = x, .memory = memory, .lengths = lengths})),
+            1e-5);
+}
+
+TEST(MultiHead, EveryPositionCodeGoesOnWhileDecoding) {
+  const Tensor x = randn({2, 9, 12}), memory = randn({2, 4, 12});
+  for (const PositionKind& kind : positions()) {
+    MultiHeadConfig config{.embed = 12, .heads = 3};
+    config.position.name = kind.name;
+    const MultiHeadAttention layer(config);
+    EXPECT_LE(
+        test::max_relative_error(decoded(layer, x, {.batch = 2}), layer({.x = x, .causal = true})),
+        1e-5)
+        << kind.name;
+    EXPECT_LE(test::max_relative_error(decoded(layer, x, {.memory = memory}),
+                                       layer({.x = x, .memory = memory})),
+              1e-5)
+        << kind.name;
+  }
+}
+
+TEST(MultiHead, ExtraKeysStandNowhere) {
+  MultiHeadConfig config{.embed = 12, .heads = 3, .bias_kv = true};
+  config.position.name = "alibi";
+  const MultiHeadAttention layer(config);
+  EXPECT_EQ(error_message([&] {
+              layer({.x = randn({1, 4, 12})});
+            }),
+            "[multi_head] the keys of bias_kv and zero_attn stand nowhere, and position alibi "
+            "counts distances: leave one of them out");
+}
+
+TEST(MultiHead, DropsWeightsOnlyWhileTraining) {
+  MultiHeadAttention layer({.embed = 12, .heads = 3, .dropout = 0.5});
+  const Tensor x = randn({2, 6, 12});
+  EXPECT_FALSE(test::same_bits(layer({.x = x}), layer({.x = x}))) << "two masks";
+  layer.eval();
+  EXPECT_TRUE(test::same_bits(layer({.x = x}), layer({.x = x})));
+}
+
+TEST(MultiHead, WrongUseSaysWhatIsWrong) {
+  const auto make = [](const MultiHeadConfig& config) {
+    return error_message([&] { MultiHeadAttention layer(config); });
+  };
+  EXPECT_EQ(make({.embed = 10, .heads = 4}), "[multi_head] embed 10 is not a multiple of heads 4");
+  EXPECT_EQ(make({.embed = 12, .heads = 0}), "[multi_head] embed 12 is not a multiple of heads 0");
+  EXPECT_EQ(make({.embed = 12, .heads = 4, .kv_heads = 3}),
+            "[multi_head] heads 4 is not a multiple of kv_heads 3");
+  EXPECT_EQ(make({.embed = 12, .heads = 4, .dropout = 1.0}),
+            "[multi_head] dropout 1: it must be at least 0 and below 1");
+
+  const MultiHeadAttention layer({.embed = 12, .heads = 4, .memory_embed = 7});
+  EXPECT_EQ(error_message([&] {
+              layer({.x = randn({2, 5, 12})});
+            }),
+            "[multi_head] memory is [2, 5, 12]: it must be [2, Tk, 7]");
+  EXPECT_EQ(error_message([&] {
+              layer.start({.memory = randn({2, 5, 12})});
+            }),
+            "[multi_head] memory is [2, 5, 12]: it must be [2, Tk, 7]");
+  class Other : public DecodeState {
+    void reorder(std::span<const std::int64_t>) override {}
+  } other;
+  EXPECT_EQ(error_message([&] {
+              layer.step(randn({2, 1, 12}), other);
+            }),
+            "[multi_head] the state is another layer's: give what start() returned");
+}
+
+}  // namespace
+}  // namespace heed
