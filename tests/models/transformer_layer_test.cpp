@@ -1,0 +1,161 @@
+// Transformer layers against PyTorch's (tools/golden/transformer.py), and what PyTorch's have not:
+// decoding, and any attention of the registry.
+#include "heed/models/transformer_layer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heed/io/config.h"
+#include "heed/ops/index.h"
+#include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
+#include "heed/tensor/view.h"
+#include "tests/nn/golden_module.h"
+#include "tests/support/error_message.h"
+#include "tests/support/op_case.h"
+
+namespace heed {
+namespace {
+
+using test::Golden;
+using test::Named;
+
+TransformerLayerConfig small() { return {.embed = 12, .heads = 3, .hidden = 20, .dropout = 0.0}; }
+
+TransformerLayerConfig config_of(const Golden& g) {
+  TransformerLayerConfig config = small();
+  config.norm_first = g.text("norm_first") == "true";
+  config.activation = g.text("activation") == "gelu" ? Activation::gelu : Activation::relu;
+  return config;
+}
+
+TEST(TransformerEncoderLayer, Golden) {
+  for (const char* const name : {"encoder_layer_post_norm_relu", "encoder_layer_post_norm_gelu",
+                                 "encoder_layer_pre_norm_relu", "encoder_layer_pre_norm_gelu"}) {
+    test::check_golden(name, [](const Golden& g) -> Named {
+      TransformerEncoderLayer layer(config_of(g));
+      test::take_parameters(layer, g);
+      return {{"y", layer({.x = g["x"], .lengths = g["lengths"]})}};
+    });
+  }
+}
+
+TEST(TransformerDecoderLayer, Golden) {
+  for (const char* const name : {"decoder_layer_post_norm_relu", "decoder_layer_post_norm_gelu",
+                                 "decoder_layer_pre_norm_relu", "decoder_layer_pre_norm_gelu"}) {
+    test::check_golden(name, [](const Golden& g) -> Named {
+      TransformerDecoderLayer layer(config_of(g));
+      test::take_parameters(layer, g);
+      return {{"y",
+               layer({.x = g["x"], .memory = g["memory"], .memory_lengths = g["memory_lengths"]})}};
+    });
+  }
+}
+
+// Steps of one, one and then three positions, between which the two sequences change places.
+template <typename Layer>
+Tensor decoded(const Layer& layer, const Tensor& x, DecodeState& state) {
+  const std::vector<std::int64_t> back = {1, 0};
+  const Tensor turned = from_values<std::int64_t>(back, {2});
+  Tensor y = empty(x.shape());
+  bool swapped = false;
+  for (std::int64_t t = 0; t < x.size(1);) {
+    const std::int64_t end = std::min(x.size(1), t < 2 ? t + 1 : t + 3);
+    const Tensor now = clone_data(view::slice(x, 1, t, end));
+    const Tensor next = layer.step(swapped ? index_select(now, 0, turned) : now, state);
+    Tensor to = view::slice(y, 1, t, end);
+    copy_into(to, swapped ? index_select(next, 0, turned) : next);
+    state.reorder(back);
+    swapped = !swapped;
+    t = end;
+  }
+  return y;
+}
+
+TEST(TransformerEncoderLayer, DecodesWhatTheCausalCallGives) {
+  for (const bool norm_first : {false, true}) {
+    for (const char* const name : {"multi_head", "restricted"}) {
+      TransformerLayerConfig config = small();
+      config.norm_first = norm_first;
+      config.self_attention.name = name;
+      const TransformerEncoderLayer layer(config);
+      const Tensor x = randn({2, 9, 12});
+      EXPECT_LE(test::max_relative_error(decoded(layer, x, *layer.start(2)),
+                                         layer({.x = x, .causal = true})),
+                1e-5);
+    }
+  }
+}
+
+TEST(TransformerDecoderLayer, DecodesWhatTheCausalCallGives) {
+  for (const bool norm_first : {false, true}) {
+    TransformerLayerConfig config = small();
+    config.norm_first = norm_first;
+    config.self_attention = {.name = "restricted", .options = {"left=3"}};
+    config.cross_attention = {.name = "multi_head", .options = {"memory_embed=7"}};
+    const TransformerDecoderLayer layer(config);
+    const Tensor x = randn({2, 9, 12}), memory = randn({2, 5, 7});
+    const Tensor lengths = from_values<std::int64_t>({5, 2}, {2});
+    const auto state = layer.start({.batch = 2, .memory = memory, .lengths = lengths});
+    EXPECT_LE(
+        test::max_relative_error(decoded(layer, x, *state),
+                                 layer({.x = x, .memory = memory, .memory_lengths = lengths})),
+        1e-5);
+  }
+}
+
+TEST(TransformerLayer, DropsOnlyWhileTraining) {
+  TransformerLayerConfig config = small();
+  config.dropout = 0.5;
+  TransformerEncoderLayer layer(config);
+  const Tensor x = randn({2, 6, 12});
+  EXPECT_FALSE(test::same_bits(layer({.x = x}), layer({.x = x}))) << "two masks";
+  layer.eval();
+  EXPECT_TRUE(test::same_bits(layer({.x = x}), layer({.x = x})));
+}
+
+TEST(TransformerLayer, ConfigsNameTheAttention) {
+  TransformerLayerConfig config;
+  io::load_toml(R"(
+    embed = 24
+    heads = 6
+    norm_first = true
+    activation = "gelu"
+    [self_attention]
+    name = "restricted"
+    options = ["left=4", "right=0", "kv_heads=2"]
+  )",
+                config);
+  EXPECT_EQ(config.self_attention.options.size(), 3U);
+  const TransformerEncoderLayer layer(config);
+  const Tensor w = layer.self_attn->weights({.x = randn({1, 10, 24})});
+  EXPECT_EQ(to_string(w.shape()), "[1, 6, 10, 10]");
+}
+
+TEST(TransformerLayer, WrongUseSaysWhatIsWrong) {
+  TransformerLayerConfig config = small();
+  config.self_attention.name = "restrikted";
+  EXPECT_EQ(error_message([&] { TransformerEncoderLayer layer(config); }),
+            "[attention] there is no mechanism \"restrikted\": did you mean \"restricted\"?");
+  const TransformerEncoderLayer encoder(small());
+  const Tensor x = randn({2, 3, 12});
+  EXPECT_EQ(error_message([&] { encoder({.x = x, .memory = x}); }),
+            "[encoder_layer] memory is [2, 3, 12]: an encoder layer asks x itself; use a decoder "
+            "layer");
+  const TransformerDecoderLayer decoder(small());
+  EXPECT_EQ(error_message([&] { decoder({.x = x, .memory = {}}); }),
+            "[decoder_layer] memory is undefined: give what the encoder made");
+  EXPECT_EQ(error_message([&] { decoder.start({.batch = 2}); }),
+            "[decoder_layer] memory is undefined: give what the encoder made");
+  EXPECT_EQ(error_message([&] { decoder.step(x, *encoder.start(2)); }),
+            "[decoder_layer] the state is another layer's: give what start() returned");
+  const auto flags = [] {
+    TransformerLayerConfig wrong;
+    io::set_fields(wrong, {"embed=12", "heads=5"});
+  };
+  EXPECT_THAT(error_message(flags),
+              testing::HasSubstr("[multi_head] embed 12 is not a multiple of heads 5"));
+}
+
+}  // namespace
+}  // namespace heed
