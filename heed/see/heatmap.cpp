@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "heed/base/error.h"
@@ -47,12 +48,40 @@ void check(const Heatmap& map) {
              map.title, map.rows.size(), map.columns.size(), to_string(map.weights.shape()));
 }
 
+// Shades of weights; more cannot be told apart, and neighbours of one shade are one box.
+constexpr int kShades = 32;
+
+void draw_cells(Svg& svg, const std::vector<double>& w, std::int64_t columns, Point corner,
+                const HeatmapStyle& style) {
+  const double most = w.empty() ? 1.0 : *std::max_element(w.begin(), w.end());
+  const double unit = style.relative && most > 0.0 ? most : 1.0;
+  std::array<std::vector<Box>, kShades + 1> shades;
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    const double share = std::clamp(w[i] / unit, 0.0, 1.0);  // NaN stays NaN, and white
+    const int shade = share > 0.0 ? static_cast<int>(std::lround(share * kShades)) : 0;
+    if (shade == 0) continue;  // white, as the sheet
+    const auto row = static_cast<double>(static_cast<std::int64_t>(i) / columns);
+    const auto column = static_cast<double>(static_cast<std::int64_t>(i) % columns);
+    const Box box{corner.x + column * style.cell, corner.y + row * style.cell, style.cell,
+                  style.cell};
+    std::vector<Box>& boxes = shades[static_cast<std::size_t>(shade)];
+    if (!boxes.empty() && boxes.back().y == box.y &&
+        std::abs(boxes.back().x + boxes.back().width - box.x) < 0.01) {
+      boxes.back().width += style.cell;
+    } else {
+      boxes.push_back(box);
+    }
+  }
+  for (int shade = 1; shade <= kShades; ++shade) {
+    const std::vector<Box>& boxes = shades[static_cast<std::size_t>(shade)];
+    if (!boxes.empty()) svg.boxes(boxes, weight_color(static_cast<double>(shade) / kShades));
+  }
+}
+
 void draw(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& style) {
   const Room room = room_of(map, style.cell);
   const std::int64_t rows = map.weights.size(0), columns = map.weights.size(1);
   const std::vector<double> w = cast_data(map.weights, DType::f64).to_vector<double>();
-  const double most = w.empty() ? 1.0 : *std::max_element(w.begin(), w.end());
-  const double unit = style.relative && most > 0.0 ? most : 1.0;
   const Point corner{at.x + room.left, at.y + room.top};
   if (!map.title.empty()) svg.text({corner.x, at.y + 12.0}, map.title, {.bold = true});
   for (std::int64_t c = 0; c < static_cast<std::int64_t>(map.columns.size()); ++c) {
@@ -65,13 +94,8 @@ void draw(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& style) {
       svg.text({corner.x - 4.0, y + 0.7 * style.cell}, map.rows[static_cast<std::size_t>(r)],
                {.size = kLabelSize, .anchor = "end"});
     }
-    for (std::int64_t c = 0; c < columns; ++c) {
-      const double weight = w[static_cast<std::size_t>(r * columns + c)] / unit;
-      if (!(weight > 0.004)) continue;  // white, as the sheet
-      svg.box({corner.x + static_cast<double>(c) * style.cell, y, style.cell, style.cell},
-              weight_color(weight));
-    }
   }
+  draw_cells(svg, w, columns, corner, style);
   svg.frame({corner.x, corner.y, style.cell * static_cast<double>(columns),
              style.cell * static_cast<double>(rows)},
             {.color = "#999999"});

@@ -17,8 +17,8 @@ namespace {
 constexpr std::int64_t kFeatures = 32;
 
 // Waves of falling length over the positions: neighbours are alike, and so are some distant ones.
-Tensor wavy(const Shape& shape, std::int64_t positions) {
-  const RandomStream noise{17, 0};
+Tensor wavy(const Shape& shape, std::int64_t positions, std::uint64_t stream = 0) {
+  const RandomStream noise{17, stream};
   Tensor x = empty(shape);  // [1, T, E]
   for (std::int64_t t = 0; t < positions; ++t) {
     for (std::int64_t f = 0; f < kFeatures; ++f) {
@@ -39,7 +39,7 @@ AttentionInput input_of(const Traits& traits, const PatternOptions& options) {
   AttentionInput in;
   in.x = wavy({1, T, kFeatures}, T);
   if (traits.form == Form::picture) in.x = wavy({1, kFeatures, 1, T}, T);
-  if (!traits.self) in.memory = wavy({1, T, kFeatures}, T);
+  if (traits.cross && !options.causal) in.memory = wavy({1, T, kFeatures}, T, 1);
   in.causal = options.causal;
   HEED_CHECK(!options.causal || traits.causal, "[pattern] this mechanism is not causal by a flag");
   return in;

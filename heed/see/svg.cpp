@@ -70,6 +70,15 @@ void Svg::box(const Box& at, std::string_view fill) {
                        box_text(at), fill);
 }
 
+void Svg::boxes(std::span<const Box> all, std::string_view fill) {
+  body_ += fmt::format(R"(<path fill="{}" shape-rendering="crispEdges" d=")", fill);
+  for (const Box& b : all) {
+    body_ += fmt::format("M{} {}h{}v{}h-{}z", number(b.x), number(b.y), number(b.width),
+                         number(b.height), number(b.width));
+  }
+  body_ += "\"/>\n";
+}
+
 void Svg::frame(const Box& at, const Stroke& stroke) {
   body_ += fmt::format(R"({} fill="none" {}/>)"
                        "\n",

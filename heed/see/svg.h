@@ -37,6 +37,8 @@ class Svg {
   Svg(double width, double height, std::string_view label);
 
   void box(const Box& box, std::string_view fill);
+  /// Many of one color, as one shape.
+  void boxes(std::span<const Box> boxes, std::string_view fill);
   void frame(const Box& box, const Stroke& stroke = {});
   void line(Point from, Point to, const Stroke& stroke = {});
   void path(std::span<const Point> points, const Stroke& stroke = {});

@@ -43,6 +43,10 @@ TEST(Pages, EveryMechanismHasOne) {
     EXPECT_THAT(page, HasSubstr("](" + name + ".svg)"));
     EXPECT_TRUE(std::filesystem::exists(kPages / (name + ".svg"))) << name;
     EXPECT_FALSE(block(page, "cpp").empty()) << name;
+    for (const std::string_view fact : {mechanism.about.title, mechanism.about.formula,
+                                        mechanism.about.paper, mechanism.about.cost}) {
+      EXPECT_THAT(page, HasSubstr(std::string(fact))) << name;
+    }
     EXPECT_THAT(index, HasSubstr("](" + name + ".md)"));
     EXPECT_THAT(chinese, HasSubstr("](" + name + ".md)"));
   }

@@ -29,7 +29,8 @@ TEST(Heatmap, ASquareForEachWeightThatIsThere) {
   const Tensor w = from_values<float>({0.5f, 0.0f, 0.25f, 0.25f}, {2, 2});
   const std::string svg =
       heatmap_svg({{.title = "head 0", .weights = w, .rows = {"a", "b"}, .columns = {"x", "<y>"}}});
-  EXPECT_EQ(count(svg, "crispEdges"), 1u + 3u);  // the sheet and three weights
+  EXPECT_EQ(count(svg, "crispEdges"), 1u + 2u);  // the sheet and two shades
+  EXPECT_THAT(svg, HasSubstr("h28v14h-28z"));    // equal neighbours
   EXPECT_THAT(svg, HasSubstr(weight_color(1.0)));
   EXPECT_THAT(svg, HasSubstr(weight_color(0.5)));
   EXPECT_THAT(svg, HasSubstr("&lt;y&gt;"));
