@@ -107,6 +107,7 @@ AttentionCall::Result AttentionCall::forward(Wanted wanted) const {
   if (wanted.log_sum_exp || spec_->shows_log_sum_exp()) {
     result.log_sum_exp = empty({q_.size(0), q_.size(1), q_.size(2)}, q_.dtype());
   }
+  spec_->add_flops(1, 1);  // Q K^T and P V
   const Watchers watchers = spec_->start_observers();
   visit_float("attention", q_.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -179,6 +180,7 @@ void AttentionCall::run_backward(const Result& result, Gradients& gradients) con
 }
 
 void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp_recorded) const {
+  spec_->add_flops(3, 2);  // Q K^T again, dS K, dS^T Q; dO V^T, P^T dO
   Gradients gradients;
   gradients.d_output = with_whole_rows(b.dy(0));
   if (log_sum_exp_recorded && b.arrived(1)) gradients.d_log_sum_exp = contiguous_copy(b.dy(1));

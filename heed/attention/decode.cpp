@@ -50,6 +50,7 @@ Tensor decode_bf16(const Tensor& q, const KvCache& cache, AttentionShape shape,
   const Watchers watchers = prepared.start_observers();
   const BoundProgram<float> program(prepared, inputs, watchers);
   if (!kernels::can_decode(*program)) return {};
+  prepared.add_flops(1, 1);  // Q K^T and P V
 
   Tensor output = empty({shape.B, shape.H, shape.Tq, shape.Dv});  // [B, H, Tq, Dv]
   Tensor log_sum_exp;

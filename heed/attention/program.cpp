@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "heed/attention/visible_pairs.h"
 #include "heed/base/error.h"
+#include "heed/base/flops.h"
 #include "heed/kernels/attention/stages.h"
 #include "heed/kernels/attention/stages/gumbel.h"
 #include "heed/ops/view.h"
@@ -54,6 +56,12 @@ bool PreparedSpec::shows_log_sum_exp() const {
   return std::any_of(observe_.begin(), observe_.end(), [](const Observer& observer) {
     return observer.impl().lookout() == Lookout::rows;
   });
+}
+
+void PreparedSpec::add_flops(std::int64_t with_features, std::int64_t with_values) const {
+  if (!counting_flops()) return;
+  heed::add_flops(2 * visible_pairs(shape_, see_.get()) *
+                  (with_features * shape_.D + with_values * shape_.Dv));
 }
 
 std::int64_t PreparedSpec::top_k() const {

@@ -25,6 +25,9 @@ class PreparedSpec {
   bool keeps_log_sum_exp() const { return normaliser_.kind() == kernels::Normalise::softmax; }
   /// Whether some observer wants it.
   bool shows_log_sum_exp() const;
+  /// Says what a pass over the visible pairs costs: of each, that many multiplications and
+  /// additions with a query's or key's features and with a value's.
+  void add_flops(std::int64_t with_features, std::int64_t with_values) const;
   /// As the kernels have it: 0 where every key is among the best.
   std::int64_t top_k() const;
   /// Where a normaliser's sinks are among the inputs; only if it has any.

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "heed/base/arena.h"
+#include "heed/base/flops.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/depthwise.h"
 #include "heed/kernels/gemm.h"
@@ -153,9 +154,16 @@ void weight_part(const Plan& p, const WeightPart& part, const float* x, const fl
   }
 }
 
+// Of the convolution and of either gradient; what meets padding is multiplied too.
+void add_flops_of(const ConvShape& s) {
+  const std::int64_t depth = s.group_in() * s.window.taps();
+  add_flops(2 * s.batch * s.out_channels * s.window.outputs() * depth);
+}
+
 }  // namespace
 
 void conv(const ConvShape& s, const float* x, const float* weight, const float* bias, float* y) {
+  add_flops_of(s);
   if (s.group_in() == 1) return depthwise(s, x, weight, bias, y);
   const Plan p = plan(s, 1);
   const std::int64_t cost = s.group_out() * p.depth * p.pixels;
@@ -177,6 +185,7 @@ void conv(const ConvShape& s, const float* x, const float* weight, const float* 
 }
 
 void conv_backward_input(const ConvShape& s, const float* weight, const float* dy, float* dx) {
+  add_flops_of(s);
   if (s.group_in() == 1) return depthwise_backward_input(s, weight, dy, dx);
   const Plan p = plan(s, ceil_div(kCells, std::max<std::int64_t>(s.batch * s.groups, 1)));
   const bool direct = s.window.is_pointwise();
@@ -203,6 +212,7 @@ void conv_backward_input(const ConvShape& s, const float* weight, const float* d
 }
 
 void conv_backward_weight(const ConvShape& s, const float* x, const float* dy, float* dw) {
+  add_flops_of(s);
   if (s.group_in() == 1) return depthwise_backward_weight(s, x, dy, dw);
   const Plan p = plan(s, ceil_div(kCells, s.groups));
   const std::int64_t size = s.out_channels * p.depth;
@@ -231,14 +241,17 @@ void conv_backward_weight(const ConvShape& s, const float* x, const float* dy, f
 
 void conv(const ConvShape& s, const double* x, const double* weight, const double* bias,
           double* y) {
+  add_flops_of(s);
   reference::conv(s, x, weight, bias, y);
 }
 
 void conv_backward_input(const ConvShape& s, const double* weight, const double* dy, double* dx) {
+  add_flops_of(s);
   reference::conv_backward_input(s, weight, dy, dx);
 }
 
 void conv_backward_weight(const ConvShape& s, const double* x, const double* dy, double* dw) {
+  add_flops_of(s);
   reference::conv_backward_weight(s, x, dy, dw);
 }
 

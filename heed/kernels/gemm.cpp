@@ -6,6 +6,7 @@
 
 #include "heed/base/arena.h"
 #include "heed/base/error.h"
+#include "heed/base/flops.h"
 #include "heed/kernels/copy.h"
 #include "heed/kernels/reference/gemm.h"
 
@@ -124,6 +125,7 @@ void gemm_grid(const GemmCall<T>& call) {
   const GemmShape& s = call.shape;
   const std::int64_t batch = call.batch.count();
   if (s.m == 0 || s.n == 0 || batch == 0) return;
+  add_flops(2 * batch * s.m * s.n * s.k);
   const Tiles t = tiles_of(s, batch);
   const std::int64_t across = (s.n + t.columns - 1) / t.columns;
   const std::int64_t down = (s.m + t.rows - 1) / t.rows;

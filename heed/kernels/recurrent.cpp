@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "heed/base/arena.h"
+#include "heed/base/flops.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/copy.h"
 #include "heed/kernels/gemm.h"
@@ -176,10 +177,20 @@ std::int64_t cost_of(const RecurrentCall<T>& call) {
   return kSequences * call.time * Cell::kGates * call.hidden * call.hidden;
 }
 
+// Of the state's share of the gates, and of its gradient.
+template <typename Cell, typename T>
+void add_flops_of(const RecurrentCall<T>& call) {
+  if (!counting_flops()) return;
+  std::int64_t steps = 0;
+  for (std::int64_t b = 0; b < call.batch; ++b) steps += length_of(call, b);
+  add_flops(2 * steps * Cell::kGates * call.hidden * call.hidden);
+}
+
 }  // namespace
 
 template <typename Cell, typename T>
 void recurrent_forward(const RecurrentCall<T>& call, const RecurrentForward<T>& f) {
+  add_flops_of<Cell>(call);
   const std::int64_t width = Cell::kGates * call.hidden;
   const Scratch<T> copied(call.hidden * (width + kPadding));
   const Matrix<T> weight = padded_weight(call.weight, width, call.hidden, true, copied.data());
@@ -193,6 +204,7 @@ void recurrent_forward(const RecurrentCall<T>& call, const RecurrentForward<T>& 
 
 template <typename Cell, typename T>
 void recurrent_backward(const RecurrentCall<T>& call, const RecurrentBackward<T>& b) {
+  add_flops_of<Cell>(call);
   const std::int64_t width = Cell::kGates * call.hidden;
   const Scratch<T> copied(width * (call.hidden + kPadding));
   const Matrix<T> weight = padded_weight(call.weight, width, call.hidden, false, copied.data());
