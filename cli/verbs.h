@@ -11,5 +11,6 @@ void add_inspect(CLI::App& app);
 void add_info(CLI::App& app);
 void add_list(CLI::App& app);
 void add_see(CLI::App& app);
+void add_compare(CLI::App& app);
 
 }  // namespace heed::cli

@@ -56,10 +56,12 @@ TEST(Growth, BeyondThePointsTheFitsMeet) {
   const auto recurrence = at(x, [](double n) { return 12 * n * 2000; });
   const Crossover behind = find_crossover(x, attention, recurrence);
   EXPECT_EQ(behind.place, Place::behind);
+  ASSERT_TRUE(behind.at.has_value());
   EXPECT_NEAR(*behind.at, 2000, 1e-6);
   const Crossover before = find_crossover(x, at(x, [](double n) { return 4 * n * n + 8 * n * 32; }),
                                           at(x, [](double n) { return 12 * n * 32; }));
   EXPECT_EQ(before.place, Place::before);
+  ASSERT_TRUE(before.at.has_value());
   EXPECT_NEAR(*before.at, 32, 1e-6);
 }
 

@@ -1,0 +1,107 @@
+// heed compare: convolution, recurrence, self-attention and restricted self-attention side by side,
+// by formula and as measured here.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <optional>
+#include <string>
+
+#include "cli/comparison_report.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "heed/base/error.h"
+#include "heed/io/file.h"
+
+namespace heed::cli {
+namespace {
+
+struct CompareFlags {
+  ComparisonConfig config;
+  bool quick = false;
+  bool json = false;
+  std::string picture;
+};
+
+// Seconds instead of a minute, for a first look; what was given by flags stays.
+void make_quick(const CLI::App& verb, ComparisonConfig& config) {
+  if (verb.count("--lengths") == 0) config.lengths = {64, 128, 256, 512};
+  if (verb.count("--sizes") == 0) config.sizes = {16, 32, 64};
+  if (verb.count("--path-lengths") == 0) config.path_lengths = {8, 16, 32, 64};
+  if (verb.count("--runs") == 0) config.runs = 2;
+}
+
+Comparison run(const ComparisonConfig& config, bool quiet) {
+  std::optional<Progress> bar;
+  return compare_layers(config,
+                        [&](std::int64_t done, std::int64_t total, const std::string& next) {
+                          if (quiet) return;
+                          if (!bar) bar.emplace("measuring", total);
+                          bar->update(done, next);
+                        });
+}
+
+void compare(const CompareFlags& flags) {
+  // Before the minute of measuring, not behind it.
+  flags.config.validate();
+  HEED_CHECK(flags.picture.empty() || flags.picture.ends_with(".svg"),
+             "[compare] -o {}: the file's name must end in .svg", flags.picture);
+  const Comparison comparison = run(flags.config, flags.json || isatty(STDOUT_FILENO) == 0);
+  if (flags.json) {
+    fmt::print("{}\n", comparison_json(comparison));
+  } else {
+    fmt::print("Sequence layers of equal width: {}\n", comparison_conditions(comparison));
+    for (const see::Table& table : comparison_tables(comparison)) {
+      fmt::print("\n{}", see::table_text(table));
+    }
+  }
+  if (flags.picture.empty()) return;
+  io::write_file(flags.picture, comparison_svg(comparison));
+  if (!flags.json) fmt::print("\nThe picture is in {}\n", flags.picture);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  CLI::App* const verb = app.add_subcommand(
+      "compare", "Compare convolution, recurrence and self-attention: cost, paths, crossover");
+  const auto flags = std::make_shared<CompareFlags>();
+  ComparisonConfig& config = flags->config;
+  verb->add_option("--lengths", config.lengths, "positions n, rising")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  verb->add_option("--sizes", config.sizes, "features d, rising")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  verb->add_option("--path-lengths", config.path_lengths, "positions n for counting paths")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 1 << 12))
+      ->capture_default_str();
+  verb->add_option("--batch", config.batch, "sequences in a call")
+      ->check(CLI::Range(1, 1 << 16))
+      ->capture_default_str();
+  verb->add_option("--kernel", config.kernel, "k of the convolution")
+      ->check(CLI::Range(2, 1 << 10))
+      ->capture_default_str();
+  verb->add_option("--neighbours", config.neighbours,
+                   "r: what restricted self-attention sees on each side")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  verb->add_option("--recurrence", config.recurrence, "gru or lstm")
+      ->check(CLI::IsMember({"gru", "lstm"}))
+      ->capture_default_str();
+  verb->add_option("--runs", config.runs, "of each call; the best counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_flag("--backward", config.backward, "the backward pass too");
+  verb->add_flag("--quick", flags->quick, "small sizes, a few seconds");
+  verb->add_flag("--json", flags->json, "every number as JSON instead of tables");
+  verb->add_option("-o,--output", flags->picture, "write a picture there, as SVG");
+  verb->callback([flags, verb] {
+    if (flags->quick) make_quick(*verb, flags->config);
+    compare(*flags);
+  });
+}
+
+}  // namespace heed::cli
