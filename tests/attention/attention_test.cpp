@@ -12,6 +12,7 @@
 #include "heed/attention/masks/segments.h"
 #include "heed/attention/masks/window.h"
 #include "heed/attention/stages/dense_bias.h"
+#include "heed/attention/stages/shaw.h"
 #include "heed/attention/stages/soft_cap.h"
 #include "heed/attention/stages/weight_dropout.h"
 #include "heed/autograd/gradcheck.h"
@@ -130,6 +131,15 @@ TEST(Attention, LargeScoresAreAsGoodAsWrittenOut) {
       }
     });
   }
+}
+
+// All weight is read from the table, in other sums than that by which weights are divided.
+TEST(Attention, WeightsOfLongRowsSumToOne) {
+  const Tensor q = randn({1, 1, 50, 16}), k = randn({1, 1, 8192, 16});
+  for_each_isa([&](Isa) {
+    const Tensor y = attention(q, k, zeros(k.shape()), {.reweight = {shaw_values(ones({33, 16}))}});
+    EXPECT_LE(max_relative_error(y, ones(y.shape())), 1.5e-6);
+  });
 }
 
 TEST(Attention, ARowThatSeesNothingIsZeroWithoutGradient) {
