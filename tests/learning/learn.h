@@ -1,4 +1,4 @@
-// Training for the proofs that mechanisms learn what they are for.
+// Training for the proofs that mechanisms learn what they are for, and counting what was learned.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,6 +9,10 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/nn/module.h"
+#include "heed/ops/choose.h"
+#include "heed/ops/reduce.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/create.h"
 #include "heed/training/clip.h"
 #include "heed/training/optimizer.h"
 
@@ -20,6 +24,24 @@ struct Learning {
   double clip = 1.0;
   int warm_up = 50;  ///< Updates in which the rate rises to its value; then it falls linearly to 0.
 };
+
+/// Whole numbers of [low, high), all alike likely: i64.
+inline Tensor random_ids(const Shape& shape, std::int64_t low, std::int64_t high,
+                         Generator& generator) {
+  Tensor ids = empty(shape, DType::i64);
+  const RandomStream random = generator.next();
+  for (std::int64_t i = 0; i < ids.numel(); ++i) {
+    ids.mutable_data<std::int64_t>()[i] =
+        low + random.below(static_cast<std::uint64_t>(i), static_cast<std::uint32_t>(high - low));
+  }
+  return ids;
+}
+
+/// The share of elements that are what they should be.
+inline double share_equal(const Tensor& found, const Tensor& truth) {
+  const NoGrad off;
+  return mean(cast(equal(found, truth), DType::f32)).item();
+}
 
 /// Minimises loss(update) by Adam; says how it goes now and then.
 template <typename Loss>
