@@ -108,9 +108,12 @@ Failures check_hidden(const Subject& subject) {
       } else {
         continue;
       }
-      if (!same_bits(rows(y, b, seen), rows(run(*layer, other), b, seen))) {
-        failures.push_back(
-            fmt::format("{}: hidden positions show when they are {}", mode.name, by));
+      // Queries that see what is spoilt may stand in one block with those that do not, and a block
+      // chooses its way of rounding as a whole.
+      const double error = max_relative_error(rows(run(*layer, other), b, seen), rows(y, b, seen));
+      if (!(error <= 2e-6)) {
+        failures.push_back(fmt::format("{}: hidden positions that are {} move the result by {}",
+                                       mode.name, by, error));
       }
     }
   }
