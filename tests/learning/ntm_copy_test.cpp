@@ -43,7 +43,12 @@ struct Recurrence : Module {
 };
 
 struct Machine : Module {
-  Ntm ntm{{.embed = kInput, .slots = 32, .width = 16, .hidden = kHidden}};
+  // A controller that remembers nothing itself must use the memory, and so finds what goes on.
+  Ntm ntm{{.embed = kInput,
+           .slots = 32,
+           .width = 16,
+           .controller = NtmController::feed_forward,
+           .hidden = kHidden}};
 
   void visit(ParameterVisitor& visitor) override { visitor("ntm", ntm); }
   Tensor operator()(const Tensor& x) const { return ntm({.x = x}); }  // [B, T, kInput]
@@ -73,7 +78,7 @@ Scores train_copier(int updates) {
   default_generator() = Generator(1);
   Model model;
   Generator data(2);
-  learn(model, {.updates = updates, .rate = 3e-3, .clip = 10.0}, [&](int) {
+  learn(model, {.updates = updates, .rate = 3e-3}, [&](int) {
     const std::int64_t length = *random_ids({1}, 1, kLongest + 1, data).data<std::int64_t>();
     const Copy copy = make_copy(kBatch, length, data);
     const Tensor z = said(model, copy);        // [B, length, kBits]
@@ -83,14 +88,14 @@ Scores train_copier(int updates) {
 }
 
 TEST(Learning, NtmCopy) {
-  constexpr int kUpdates = 3000;
+  constexpr int kUpdates = 5000;
   const Scores ntm = train_copier<Machine>(kUpdates);
   const Scores lstm = train_copier<Recurrence>(kUpdates);
   fmt::print("ntm_copy: bits right at length {}: NTM {:.3f}, LSTM {:.3f}; at {}: {:.3f}, {:.3f}\n",
              kLongest, ntm.trained, lstm.trained, 2 * kLongest, ntm.doubled, lstm.doubled);
   EXPECT_GE(ntm.trained, 0.99);
   EXPECT_GE(ntm.doubled, 0.95);
-  EXPECT_GE(ntm.doubled, lstm.doubled + 0.1);
+  EXPECT_GE(ntm.doubled, lstm.doubled + 0.2);
 }
 
 }  // namespace
