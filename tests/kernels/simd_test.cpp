@@ -106,7 +106,9 @@ TEST(Simd, DispatchObeysTheInstructionSet) {
 }
 
 TEST(Simd, OnlyTheNamedSetsAreCompiled) {
-#if HWY_ARCH_X86
+#ifdef HEED_WITHOUT_AVX512  // sanitizers: one set alone
+  EXPECT_EQ(HWY_TARGETS, HWY_AVX2);
+#elif HWY_ARCH_X86
   EXPECT_EQ(HWY_TARGETS, HWY_SSE4 | HWY_AVX2 | HWY_AVX3);
 #endif
 }
