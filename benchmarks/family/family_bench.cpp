@@ -44,7 +44,7 @@ struct Line {
 
 std::vector<Line> grow(const Mechanism& mechanism, std::int64_t longest) {
   std::vector<Line> lines;
-  for (std::int64_t n = 512; n <= longest; n *= 2) {
+  for (std::int64_t n = 64; n <= longest; n *= 2) {
     LayerTimer layer(mechanism, {.n = n});
     Line line{n, {}};
     for (int round = 0; round < 3; ++round) improve(line.times, layer);

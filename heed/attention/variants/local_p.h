@@ -49,9 +49,9 @@ inline constexpr Mechanism kLocalP = mechanism<LocalPAttention>(
          "D, p_t = S sigmoid(v^T tanh(W_p x_t))",
      .paper = "Luong et al. 2015, Effective Approaches to Attention-based Neural Machine "
               "Translation",
-     .cost = "n D d + n d^2",
+     .cost = "n D d + n d^2 where neighbours look near one another, else n^2 d",
      .composes = kWithMasks,
      .sample = "window=3"},
-    {.decodes = true, .growth = 1.0});
+    {.decodes = true});
 
 }  // namespace heed
