@@ -5,6 +5,10 @@ find_package(hwy REQUIRED)
 find_package(dnnl REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 
 file(GLOB_RECURSE heed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.cpp)
 add_library(heed ${heed_sources})
@@ -16,7 +20,8 @@ target_link_libraries(
   heed
   PUBLIC fmt::fmt Threads::Threads
   PRIVATE $<BUILD_INTERFACE:heed_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> hwy::hwy
-          DNNL::dnnl tomlplusplus::tomlplusplus)
+          DNNL::dnnl tomlplusplus::tomlplusplus ZLIB::ZLIB PkgConfig::sentencepiece
+          PkgConfig::utf8proc)
 set_source_files_properties(heed/base/version.cpp PROPERTIES COMPILE_DEFINITIONS
                                                              HEED_VERSION="${PROJECT_VERSION}")
 set_target_properties(heed PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})

@@ -21,7 +21,7 @@ LAYERS = {
     "nn": ["ops"],
     "attention": ["nn"],
     "text": ["io"],
-    "evaluation": ["io"],
+    "evaluation": ["text"],
     "data": ["text", "tensor"],
     "models": ["attention"],
     "generation": ["models", "text"],
@@ -37,6 +37,9 @@ ONLY_IN = [
     ("dnnl", ("heed/kernels/gemm.cpp",), "oneDNN stands behind kernels/gemm.cpp"),
     ("oneapi/", ("heed/kernels/gemm.cpp",), "oneDNN stands behind kernels/gemm.cpp"),
     ("omp.h", ("heed/kernels/gemm.cpp",), "OpenMP is oneDNN's alone"),
+    ("sentencepiece", ("heed/text/sentence_piece",), "SentencePiece stands behind heed/text/"),
+    ("utf8proc", ("heed/text/unicode.cpp",), "Unicode tables are text's affair"),
+    ("zlib", ("heed/io/",), "compressed files are io's affair"),
     ("CLI/", ("cli/",), "flags are the program's affair"),
 ]
 
