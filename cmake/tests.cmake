@@ -12,7 +12,7 @@ list(FILTER heed_test_sources EXCLUDE REGEX "/tests/(allocation|learning)/")
 
 function(heed_add_test_program name)
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE heed heed_flags GTest::gmock GTest::gtest)
+  target_link_libraries(${name} PRIVATE heed heed_flags GTest::gmock GTest::gtest ZLIB::ZLIB)
   # What is tested is compiled as users get it; the tests themselves only have to be built quickly.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(

@@ -1,0 +1,169 @@
+// read(2) and, for gzip, zlib's inflate. zlib's own gzread is not used: it waits until its buffer
+// is full, and a filter at the end of a pipe would answer only at the end.
+#include "heed/io/input.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "heed/base/error.h"
+
+namespace heed::io {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{64} << 10;
+constexpr unsigned char kMagic[2] = {0x1f, 0x8b};
+
+}  // namespace
+
+class Input::State {
+ public:
+  explicit State(const std::filesystem::path& path)
+      : is_stdin_(path == "-"), name_(is_stdin_ ? "standard input" : path.string()) {
+    descriptor_ = is_stdin_ ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail_with_errno("open");
+  }
+  ~State() {
+    if (unpacking_) ::inflateEnd(&zlib_);
+    if (!is_stdin_) ::close(descriptor_);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::size_t read(std::span<char> buffer) {
+    if (!looked_) look();
+    if (unpacking_) return unpack(buffer);
+    if (waiting_ > 0) return take_waiting(buffer);
+    return read_raw(buffer.data(), buffer.size());
+  }
+  const std::string& name() const { return name_; }
+
+ private:
+  [[noreturn]] void fail_with_errno(const char* verb) const {
+    const int code = errno;
+    fail("[file] cannot {} {}: {}", verb, name_, std::generic_category().message(code));
+  }
+
+  // The end stays the end: at a terminal one Ctrl-D is enough.
+  std::size_t read_raw(char* to, std::size_t size) {
+    while (!ended_) {
+      const ssize_t n = ::read(descriptor_, to, size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail_with_errno("read");
+      raw_bytes_ += static_cast<std::size_t>(n);
+      ended_ = n == 0;
+      return static_cast<std::size_t>(n);
+    }
+    return 0;
+  }
+
+  // Reads the first block and decides. A second byte is waited for only if the first one could
+  // begin a compressed file: somebody who types an empty line wants an answer.
+  void look() {
+    looked_ = true;
+    waiting_ = read_raw(block_.data(), block_.size());
+    const auto is_magic = [&](std::size_t i) {
+      return static_cast<unsigned char>(block_[i]) == kMagic[i];
+    };
+    if (waiting_ == 1 && is_magic(0)) waiting_ += read_raw(block_.data() + 1, block_.size() - 1);
+    if (waiting_ < 2 || !is_magic(0) || !is_magic(1)) return;
+    constexpr int kGzipOnly = 16;
+    if (::inflateInit2(&zlib_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
+    unpacking_ = true;
+    offer_block();
+  }
+
+  std::size_t take_waiting(std::span<char> buffer) {
+    const std::size_t n = std::min(waiting_, buffer.size());
+    std::copy_n(block_.data() + taken_, n, buffer.data());
+    taken_ += n;
+    waiting_ -= n;
+    return n;
+  }
+
+  void offer_block() {
+    zlib_.next_in = reinterpret_cast<Bytef*>(block_.data());
+    zlib_.avail_in = static_cast<uInt>(std::exchange(waiting_, 0));
+  }
+
+  std::size_t unpack(std::span<char> buffer) {
+    const auto room =
+        static_cast<uInt>(std::min<std::size_t>(buffer.size(), std::numeric_limits<uInt>::max()));
+    zlib_.next_out = reinterpret_cast<Bytef*>(buffer.data());
+    zlib_.avail_out = room;
+    while (zlib_.avail_out == room && room > 0) {
+      if (zlib_.avail_in == 0) {
+        waiting_ = read_raw(block_.data(), block_.size());
+        offer_block();
+        if (zlib_.avail_in == 0) {
+          HEED_CHECK(between_members_,
+                     "[file] {}: the compressed data end too early, at byte {}: the file is cut "
+                     "off; copy or download it again",
+                     name_, raw_bytes_);
+          return 0;
+        }
+      }
+      step();
+    }
+    return room - zlib_.avail_out;
+  }
+
+  // A gzip file may be several, one behind the other.
+  void step() {
+    if (between_members_) ::inflateReset(&zlib_);
+    between_members_ = false;
+    const int code = ::inflate(&zlib_, Z_NO_FLUSH);
+    between_members_ = code == Z_STREAM_END;
+    if (code == Z_MEM_ERROR) throw std::bad_alloc();
+    // Z_BUF_ERROR only says that more input is needed.
+    HEED_CHECK(code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR,
+               "[file] {}: the compressed data are damaged before byte {} ({})", name_,
+               raw_bytes_ - zlib_.avail_in,
+               zlib_.msg == nullptr ? "zlib gives no reason" : zlib_.msg);
+  }
+
+  bool is_stdin_;
+  std::string name_;
+  int descriptor_ = -1;
+  bool ended_ = false;
+  bool looked_ = false;
+  bool unpacking_ = false;
+  bool between_members_ = false;
+  z_stream zlib_{};
+  std::size_t raw_bytes_ = 0;  // read so far, as they stand in the file
+  std::size_t waiting_ = 0;    // bytes of block_ not handed out
+  std::size_t taken_ = 0;
+  std::array<char, kBlock> block_;
+};
+
+Input::Input(const std::filesystem::path& path) : state_(std::make_unique<State>(path)) {}
+Input::~Input() = default;
+Input::Input(Input&&) noexcept = default;
+Input& Input::operator=(Input&&) noexcept = default;
+
+std::size_t Input::read(std::span<char> buffer) { return state_->read(buffer); }
+const std::string& Input::name() const { return state_->name(); }
+
+std::string read_input(const std::filesystem::path& path, std::size_t max_bytes) {
+  Input input(path);
+  std::string text;
+  while (true) {
+    const std::size_t used = text.size();
+    text.resize(used + kBlock);
+    const std::size_t n = input.read(std::span(text).subspan(used));
+    text.resize(used + n);
+    HEED_CHECK(text.size() <= max_bytes, "[file] {} is larger than {} bytes, the most read here",
+               input.name(), max_bytes);
+    if (n == 0) return text;
+  }
+}
+
+}  // namespace heed::io
