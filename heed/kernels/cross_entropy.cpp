@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "heed/kernels/cross_entropy.h"
+#include "heed/kernels/exp_sum-inl.h"
 #include "heed/kernels/math-inl.h"
 #include "heed/kernels/reference/cross_entropy.h"
 #include "heed/kernels/rows-inl.h"
@@ -15,41 +15,9 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// sum of exp(x) = total * exp(shift), where no term of total exceeds 1.
-struct ExpSum {
-  float shift;
-  float total;
-};
-
-float exp_total(std::int64_t n, const float* x, float shift_by) {
-  const F32 d;
-  const VF shift = hn::Set(d, shift_by);
-  return sum_row(n, [=](auto part, std::int64_t i, VF sum) HWY_ATTR {
-    return part.keep(hn::Add(sum, Exp(d, hn::Sub(part.load(x + i), shift))), sum);
-  });
-}
-
 float total_of(std::int64_t n, const float* x) {
   return sum_row(n, [=](auto part, std::int64_t i, VF sum)
                         HWY_ATTR { return hn::Add(sum, part.load(x + i)); });
-}
-
-// Block by block: the maximum so far, the terms of this block under it, and what was summed before
-// brought under it too. Adds the sum of x itself to *x_total if that is wanted.
-ExpSum exp_sum(std::int64_t n, const float* x, float* x_total) {
-  constexpr std::int64_t kBlock = 2048;  // 8 KiB, read again from L1
-  constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  float top = kLowest;
-  float total = 0.0f;
-  for (std::int64_t at = 0; at < n; at += kBlock) {
-    const std::int64_t m = std::min(kBlock, n - at);
-    const float before = top;
-    top = max_row(x + at, m, before);
-    const float shift = top == kLowest ? 0.0f : top;
-    total = total * std::exp(before - shift) + exp_total(m, x + at, shift);
-    if (x_total != nullptr) *x_total += total_of(m, x + at);
-  }
-  return {top == kLowest ? 0.0f : top, total};
 }
 
 void cross_entropy_row(const CrossEntropyForward<float>& c, std::int64_t row) {
@@ -57,7 +25,9 @@ void cross_entropy_row(const CrossEntropyForward<float>& c, std::int64_t row) {
   const float* const x = c.logits + row * n;
   const auto smoothing = static_cast<float>(c.smoothing);
   float x_total = 0.0f;
-  const ExpSum sum = exp_sum(n, x, smoothing > 0.0f ? &x_total : nullptr);
+  const ExpSum sum = exp_sum(n, x, [&](std::int64_t at, std::int64_t m, float /*top*/) HWY_ATTR {
+    if (smoothing > 0.0f) x_total += total_of(m, x + at);
+  });
   const float log_total = std::log(sum.total);
   // Differences from the maximum first: they are small where the loss is.
   float distance = (1.0f - smoothing) * (sum.shift - x[c.targets[row]]);
