@@ -1,0 +1,28 @@
+// What searches begin with and what they find.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace heed {
+
+/// Where one sentence begins.
+struct Start {
+  std::int32_t token = 1;          ///< The token before the first: begin, or a prompt's last.
+  std::int64_t source_length = 0;  ///< Tokens of the source: what bounds the result's length.
+  std::uint64_t stream = 0;        ///< Of random numbers; a sentence's own, whatever its batch.
+};
+
+/// One result. Probabilities are the model's own, whatever was forbidden or drawn.
+struct Hypothesis {
+  std::vector<std::int32_t> tokens;            ///< Without the end token.
+  double score = 0.0;                          ///< The log-probability by the length penalty.
+  double log_probability = 0.0;                ///< Of all tokens, the end token among them.
+  std::vector<float> token_log_probabilities;  ///< One per token, then the end token's.
+};
+
+/// The results of one sentence, best first. Fewer than asked for, or none, only if the model and
+/// the rules leave no other.
+using NBest = std::vector<Hypothesis>;
+
+}  // namespace heed

@@ -1,0 +1,147 @@
+#include "heed/generation/lockstep.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "heed/autograd/tape.h"
+#include "heed/base/error.h"
+#include "heed/tensor/copy.h"
+
+namespace heed {
+namespace {
+
+// Calls the model's reorder unless every row stays what it is.
+void reorder(StepModel& model, std::span<const std::int64_t> from) {
+  bool same = std::ssize(from) == model.rows();
+  for (std::size_t i = 0; same && i < from.size(); ++i) {
+    same = from[i] == static_cast<std::int64_t>(i);
+  }
+  if (!same) model.reorder(from);
+}
+
+// Adds a token's probability to a hypothesis.
+void add(Hypothesis& hypothesis, float log_probability) {
+  hypothesis.log_probability += log_probability;
+  hypothesis.token_log_probabilities.push_back(log_probability);
+}
+
+}  // namespace
+
+Lockstep::Lockstep(StepModel& model, std::span<const Start> starts, const SearchPlan& plan,
+                   std::int64_t copies)
+    : model_(model), plan_(plan), vocabulary_(model.vocabulary()) {
+  HEED_CHECK(std::ssize(starts) == model.rows(),
+             "[search] {} sentences for a model of {} rows: it must be one row for each",
+             starts.size(), model.rows());
+  HEED_CHECK(plan.end >= 0 && plan.end < vocabulary_,
+             "[search] the end token {} is not among the model's {} tokens", plan.end, vocabulary_);
+  std::vector<std::int64_t> from;
+  for (std::int64_t sentence = 0; sentence < std::ssize(starts); ++sentence) {
+    const Start& start = starts[index(sentence)];
+    longest_.push_back(longest_result(plan.options, start.source_length));
+    for (std::int64_t copy = 0; copy < copies; ++copy) {
+      sequences_.push_back({.sentence = sentence, .copy = copy});
+      last_.push_back(start.token);
+      from.push_back(sentence);
+    }
+  }
+  if (!from.empty()) reorder(model_, from);
+}
+
+bool Lockstep::full(std::int64_t row) const {
+  const Sequence& s = sequence(row);
+  return std::ssize(s.so_far.tokens) >= longest(s.sentence);
+}
+
+void Lockstep::collect_banned() {
+  banned_.clear();
+  banned_starts_.assign(1, 0);
+  std::vector<std::int32_t> found;
+  for (const Sequence& s : sequences_) {
+    found.clear();
+    for (const Rule& rule : plan_.rules) rule(s.so_far.tokens, found);
+    std::erase_if(found, [&](std::int32_t token) { return token < 0 || token >= vocabulary_; });
+    std::sort(found.begin(), found.end());
+    banned_.insert(banned_.end(), found.begin(), std::unique(found.begin(), found.end()));
+    banned_starts_.push_back(std::ssize(banned_));
+  }
+}
+
+void Lockstep::check_scores() const {
+  for (std::int64_t row = 0; row < rows(); ++row) {
+    HEED_CHECK(!std::isnan(normaliser(row).log_total),
+               "[search] sentence {} of the batch, token {}: the model's scores hold NaN or +inf; "
+               "are its weights those of a training run that diverged?",
+               sequence(row).sentence, sequence(row).so_far.tokens.size());
+  }
+}
+
+void Lockstep::step(std::int64_t k) {
+  const NoGrad no_grad;
+  logits_ = contiguous_copy(model_.step(last_));
+  HEED_CHECK(logits_.shape() == (Shape{rows(), vocabulary_}) && logits_.dtype() == DType::f32,
+             "[search] the model gave scores {} of {}: they must be [{}, {}] of f32",
+             to_string(logits_.shape()), name_of(logits_.dtype()), rows(), vocabulary_);
+  collect_banned();
+  k_ = k;
+  normalisers_.resize(sequences_.size());
+  likeliest_.resize(sequences_.size() * index(k));
+  kernels::likeliest(kernels::LikeliestCall<float>{.rows = {rows(), vocabulary_},
+                                                   .k = k,
+                                                   .logits = logits_.data<float>(),
+                                                   .banned_starts = banned_starts_.data(),
+                                                   .banned = banned_.data(),
+                                                   .normalisers = normalisers_.data(),
+                                                   .tokens = likeliest_.data()});
+  check_scores();
+}
+
+std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
+  if (full(row)) {
+    const bool possible = std::isfinite(log_probability(row, plan_.end));
+    return {&plan_.end, index(possible && k_ > 0 ? 1 : 0)};
+  }
+  const auto begin = likeliest_.begin() + row * k_;
+  return {begin, std::find(begin, begin + k_, kernels::kNoToken)};
+}
+
+float Lockstep::log_probability(std::int64_t row, std::int32_t token) const {
+  return normaliser(row)(scores(row)[static_cast<std::size_t>(token)]);
+}
+
+std::span<const float> Lockstep::scores(std::int64_t row) const {
+  return logits_.values<float>().subspan(index(row * vocabulary_), index(vocabulary_));
+}
+
+std::span<const std::int32_t> Lockstep::banned(std::int64_t row) const {
+  return std::span(banned_).subspan(
+      index(banned_starts_[index(row)]),
+      index(banned_starts_[index(row + 1)] - banned_starts_[index(row)]));
+}
+
+Hypothesis Lockstep::finished(std::int64_t row) const {
+  Hypothesis hypothesis = sequence(row).so_far;
+  add(hypothesis, log_probability(row, plan_.end));
+  const auto length = std::ssize(hypothesis.token_log_probabilities);
+  hypothesis.score = hypothesis.log_probability / length_divisor(plan_.options, length);
+  return hypothesis;
+}
+
+void Lockstep::advance(std::span<const Extension> extensions) {
+  std::vector<Sequence> next;
+  std::vector<std::int64_t> from;
+  last_.clear();
+  for (const Extension& extension : extensions) {
+    Sequence s = sequence(extension.row);
+    s.so_far.tokens.push_back(extension.token);
+    add(s.so_far, log_probability(extension.row, extension.token));
+    next.push_back(std::move(s));
+    from.push_back(extension.row);
+    last_.push_back(extension.token);
+  }
+  sequences_ = std::move(next);
+  if (!from.empty()) reorder(model_, from);
+}
+
+}  // namespace heed

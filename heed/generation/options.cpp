@@ -1,0 +1,68 @@
+#include "heed/generation/options.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed {
+
+void SearchOptions::fields(io::Fields& field) {
+  field("method", method, "take the likeliest tokens, or draw them at random");
+  field("beam_size", beam_size, "hypotheses followed at once; 1 is greedy", {.min = 1});
+  field("n_best", n_best, "results per sentence", {.min = 1});
+  field("stopping", stopping,
+        "a sentence ends when nothing can become better, or when beam_size are finished");
+  field("length_penalty", length_penalty, "alpha, the weight of the length in scores", {.min = 0});
+  field("length_penalty_form", length_penalty_form,
+        "log p / L^alpha, or log p / ((5 + L) / 6)^alpha");
+  field("min_length", min_length, "the fewest tokens of a result", {.min = 0});
+  field("max_length", max_length, "the most tokens of a result", {.min = 0});
+  field("max_length_ratio", max_length_ratio, "at most ratio * source tokens + extra", {.min = 0});
+  field("max_length_extra", max_length_extra, "at most ratio * source tokens + extra", {.min = 0});
+  field("no_repeat_ngram", no_repeat_ngram, "no sequence of that many tokens twice; 0: any",
+        {.min = 0});
+  field("allow_unknown", allow_unknown, "whether the unknown token may be chosen");
+  field("temperature", temperature, "sample: softmax(scores / temperature)", {.min = 0});
+  field("top_k", top_k, "sample: only among the likeliest that many; 0: all", {.min = 0});
+  field("top_p", top_p, "sample: only among the likeliest that together reach that probability",
+        {.min = 0, .max = 1});
+  field("seed", seed, "sample: the seed of the random numbers");
+}
+
+void SearchOptions::validate() const {
+  HEED_CHECK(beam_size >= 1, "[search] beam_size {}: it must be at least 1", beam_size);
+  HEED_CHECK(n_best >= 1, "[search] n_best {}: it must be at least 1", n_best);
+  HEED_CHECK(method == SearchMethod::sample || n_best <= beam_size,
+             "[search] n_best {} is more than beam_size {}: a beam finds at most its size", n_best,
+             beam_size);
+  HEED_CHECK(length_penalty >= 0.0 && std::isfinite(length_penalty),
+             "[search] length_penalty {}: it must be 0 or more", length_penalty);
+  HEED_CHECK(min_length >= 0 && min_length <= max_length,
+             "[search] min_length {} and max_length {}: it must be 0 <= min <= max", min_length,
+             max_length);
+  HEED_CHECK(max_length_ratio >= 0.0 && max_length_extra >= 0.0,
+             "[search] max_length_ratio {} and max_length_extra {}: they must be 0 or more",
+             max_length_ratio, max_length_extra);
+  HEED_CHECK(no_repeat_ngram >= 0, "[search] no_repeat_ngram {}: it must be 0 or more",
+             no_repeat_ngram);
+  HEED_CHECK(temperature > 0.0 && std::isfinite(temperature),
+             "[search] temperature {}: it must be above 0; for the likeliest use method beam",
+             temperature);
+  HEED_CHECK(top_k >= 0, "[search] top_k {}: it must be 0 or more", top_k);
+  HEED_CHECK(top_p > 0.0 && top_p <= 1.0, "[search] top_p {}: it must be above 0 and at most 1",
+             top_p);
+}
+
+double length_divisor(const SearchOptions& options, std::int64_t length) {
+  const auto n = static_cast<double>(length);
+  const double base = options.length_penalty_form == LengthPenalty::power ? n : (5.0 + n) / 6.0;
+  return std::pow(base, options.length_penalty);
+}
+
+std::int64_t longest_result(const SearchOptions& options, std::int64_t source_length) {
+  const double of_source =
+      options.max_length_ratio * static_cast<double>(source_length) + options.max_length_extra;
+  if (of_source >= static_cast<double>(options.max_length)) return options.max_length;
+  return static_cast<std::int64_t>(of_source);
+}
+
+}  // namespace heed

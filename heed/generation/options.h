@@ -1,0 +1,79 @@
+// What a search is told: how wide it looks, how long results may be, how they are compared, and how
+// tokens are drawn when it samples.
+//
+// Hypotheses of different lengths are compared by a score, their log-probability divided by a
+// penalty that grows with the length L (L counts the end token, so it is at least 1):
+//   power:  score = log p / L^alpha                 fairseq's --lenpen, Marian's --normalize
+//   gnmt:   score = log p / ((5 + L) / 6)^alpha     Wu et al. 2016, equation 14
+// Alpha 0 compares plain log-probabilities, which favours short results.
+//
+// A running hypothesis only loses probability, but with alpha > 0 a longer one divides by more. So
+// with log p so far and the greatest length M that its sentence may have, end included, no way of
+// ending it scores above
+//   log p / penalty(M)
+// and once n_best results are at least that good it cannot change them. That bound is what
+// `exact` stops by; its results are those of running every sentence to its greatest length.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "heed/io/fields.h"
+
+namespace heed {
+
+enum class SearchMethod : std::uint8_t {
+  beam,    // the likeliest: greedily with a beam of 1
+  sample,  // drawn at random
+};
+enum class LengthPenalty : std::uint8_t { power, gnmt };
+enum class Stopping : std::uint8_t {
+  exact,  // when no running hypothesis can change the n best
+  first,  // when beam_size are finished, as fairseq does: sooner, and perhaps not the best
+};
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<SearchMethod>, 2> enum_names(SearchMethod) {
+  return {{{SearchMethod::beam, "beam"}, {SearchMethod::sample, "sample"}}};
+}
+constexpr std::array<io::EnumName<LengthPenalty>, 2> enum_names(LengthPenalty) {
+  return {{{LengthPenalty::power, "power"}, {LengthPenalty::gnmt, "gnmt"}}};
+}
+constexpr std::array<io::EnumName<Stopping>, 2> enum_names(Stopping) {
+  return {{{Stopping::exact, "exact"}, {Stopping::first, "first"}}};
+}
+
+/// Lengths are in tokens, without the end token.
+struct SearchOptions {
+  SearchMethod method = SearchMethod::beam;
+  std::int64_t beam_size = 5;
+  std::int64_t n_best = 1;
+  Stopping stopping = Stopping::exact;
+
+  double length_penalty = 1.0;  // alpha
+  LengthPenalty length_penalty_form = LengthPenalty::power;
+  std::int64_t min_length = 0;
+  std::int64_t max_length = 512;
+  double max_length_ratio = 2.0;  // a sentence of S tokens: at most ratio * S + extra
+  double max_length_extra = 20.0;
+
+  std::int64_t no_repeat_ngram = 0;  // 0: anything may repeat
+  bool allow_unknown = false;
+
+  double temperature = 1.0;
+  std::int64_t top_k = 0;  // 0: all
+  double top_p = 1.0;
+  std::uint64_t seed = 1;
+
+  void fields(io::Fields& field);
+  /// Throws heed::Error when members are out of range or do not fit together.
+  void validate() const;
+};
+
+/// What the log-probability of a hypothesis of that length, end token included, is divided by.
+double length_divisor(const SearchOptions& options, std::int64_t length);
+
+/// The most tokens that a sentence may get: the least of max_length and ratio * S + extra.
+std::int64_t longest_result(const SearchOptions& options, std::int64_t source_length);
+
+}  // namespace heed

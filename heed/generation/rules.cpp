@@ -1,0 +1,34 @@
+#include "heed/generation/rules.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+
+namespace heed {
+
+Rule ban_tokens(std::vector<std::int32_t> tokens) {
+  return [tokens = std::move(tokens)](std::span<const std::int32_t> /*prefix*/,
+                                      std::vector<std::int32_t>& banned) {
+    banned.insert(banned.end(), tokens.begin(), tokens.end());
+  };
+}
+
+Rule require_length(std::int64_t min_length, std::int32_t end) {
+  return [=](std::span<const std::int32_t> prefix, std::vector<std::int32_t>& banned) {
+    if (std::ssize(prefix) < min_length) banned.push_back(end);
+  };
+}
+
+Rule ban_repeated_ngrams(std::int64_t n) {
+  HEED_CHECK(n >= 1, "[rules] sequences of {} tokens: the least is 1", n);
+  return [context = n - 1](std::span<const std::int32_t> prefix,
+                           std::vector<std::int32_t>& banned) {
+    if (std::ssize(prefix) <= context) return;
+    const auto last = prefix.end() - context;  // where the n-gram that the next token ends begins
+    for (auto at = prefix.begin(); at + context != prefix.end(); ++at) {
+      if (std::equal(last, prefix.end(), at)) banned.push_back(at[context]);
+    }
+  };
+}
+
+}  // namespace heed

@@ -1,0 +1,121 @@
+#include "heed/generation/sample.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "heed/base/arena.h"
+#include "heed/base/random.h"
+#include "heed/base/threads.h"
+#include "heed/generation/greedy.h"
+#include "heed/kernels/softmax.h"
+
+namespace heed {
+namespace {
+
+double weight_of(std::span<const float> weights, std::int32_t token) {
+  return weights[static_cast<std::size_t>(token)];
+}
+
+double total_weight(std::span<const float> weights, std::span<const std::int32_t> tokens) {
+  double total = 0.0;
+  for (const std::int32_t token : tokens) total += weight_of(weights, token);
+  return total;
+}
+
+// 53 random bits: 24 would never reach the rare half of a large vocabulary's tail.
+double uniform(RandomStream random, const Sequence& sequence) {
+  const auto copy = static_cast<std::uint64_t>(sequence.copy);
+  const std::uint64_t at = (copy << 32) + 2 * sequence.so_far.tokens.size();
+  const std::uint64_t high = random.bits(at) >> 5, low = random.bits(at + 1) >> 6;
+  return static_cast<double>((high << 26) + low) * 0x1p-53;
+}
+
+// softmax(scores / temperature) with nothing for what is banned.
+void tempered(const Lockstep& lockstep, std::int64_t row, double temperature, float* weights) {
+  const std::span<const float> scores = lockstep.scores(row);
+  const float shift = lockstep.normaliser(row).shift;
+  const auto scale = static_cast<float>(1.0 / temperature);
+  for (std::size_t i = 0; i < scores.size(); ++i) weights[i] = (scores[i] - shift) * scale;
+  for (const std::int32_t token : lockstep.banned(row)) {
+    weights[token] = -std::numeric_limits<float>::infinity();
+  }
+  kernels::softmax({1, std::ssize(scores)}, weights, weights);
+}
+
+}  // namespace
+
+std::vector<std::int32_t> cut_tail(std::span<const float> weights, std::int64_t top_k,
+                                   double top_p) {
+  std::vector<std::int32_t> tokens;
+  for (std::int32_t i = 0; i < std::ssize(weights); ++i) {
+    if (weight_of(weights, i) > 0.0) tokens.push_back(i);
+  }
+  const auto by_weight = [&](std::int32_t a, std::int32_t b) {
+    const double x = weight_of(weights, a), y = weight_of(weights, b);
+    return x > y || (x == y && a < b);
+  };
+  if (top_k > 0 && top_k < std::ssize(tokens)) {
+    std::nth_element(tokens.begin(), tokens.begin() + top_k, tokens.end(), by_weight);
+    tokens.resize(static_cast<std::size_t>(top_k));
+  }
+  // A nucleus is small as a rule: sorted piece by piece, and no further than it reaches.
+  const double wanted =
+      top_p < 1.0 ? top_p * total_weight(weights, tokens) : std::numeric_limits<double>::infinity();
+  double reached = 0.0;
+  std::int64_t sorted = 0, kept = 0;
+  while (kept < std::ssize(tokens) && reached < wanted) {
+    if (kept == sorted) {
+      sorted = std::min(std::max<std::int64_t>(64, 8 * sorted), std::ssize(tokens));
+      std::partial_sort(tokens.begin() + kept, tokens.begin() + sorted, tokens.end(), by_weight);
+    }
+    reached += weight_of(weights, tokens[static_cast<std::size_t>(kept++)]);
+  }
+  tokens.resize(static_cast<std::size_t>(kept));
+  return tokens;
+}
+
+std::int32_t draw(std::span<const float> weights, std::span<const std::int32_t> tokens,
+                  double uniform) {
+  const double target = uniform * total_weight(weights, tokens);
+  double reached = 0.0;
+  std::int32_t last = kernels::kNoToken;  // where rounding leaves the sum below the target
+  for (const std::int32_t token : tokens) {
+    const double weight = weight_of(weights, token);
+    if (weight == 0.0) continue;
+    reached += weight;
+    if (reached > target) return token;
+    last = token;
+  }
+  return last;
+}
+
+std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const SearchPlan& plan) {
+  const SearchOptions& options = plan.options;
+  std::vector<std::int32_t> all(static_cast<std::size_t>(model.vocabulary()));
+  std::iota(all.begin(), all.end(), 0);
+  const bool whole = options.top_k == 0 && options.top_p >= 1.0;
+
+  const auto pick = [&](const Lockstep& lockstep, std::int64_t row) -> std::int32_t {
+    if (lockstep.full(row)) {
+      const std::span<const std::int32_t> end = lockstep.likeliest(row);
+      return end.empty() ? kernels::kNoToken : end[0];
+    }
+    const Scratch<float> scratch(std::ssize(all));
+    tempered(lockstep, row, options.temperature, scratch.data());
+    const std::span<const float> weights(scratch.data(), all.size());
+    const Sequence& sequence = lockstep.sequence(row);
+    const Start& start = starts[static_cast<std::size_t>(sequence.sentence)];
+    const double u = uniform({options.seed, start.stream}, sequence);
+    return whole ? draw(weights, all, u)
+                 : draw(weights, cut_tail(weights, options.top_k, options.top_p), u);
+  };
+  Lockstep lockstep(model, starts, plan, options.n_best);
+  constexpr std::int64_t kCost = 16;  // operations per token of the vocabulary, roughly
+  return roll_out(lockstep, plan, 1, [&](const Lockstep& now, std::span<std::int32_t> picked) {
+    parallel_for(now.rows(), kCost * std::ssize(all),
+                 [&](std::int64_t row) { picked[static_cast<std::size_t>(row)] = pick(now, row); });
+  });
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+// Results drawn at random: each token from p = softmax(scores / temperature) over what the rules
+// allow, cut to
+//   top_k  the k likeliest (Fan et al. 2018), then
+//   top_p  of those the fewest, likeliest first, that have at least the share top_p of their
+//          probability (the nucleus, Holtzman et al. 2020).
+// A draw depends on the seed, the sentence's stream, the copy and the position alone: not on the
+// batch, nor on how many copies there are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "heed/generation/hypothesis.h"
+#include "heed/generation/plan.h"
+#include "heed/generation/step_model.h"
+
+namespace heed {
+
+/// n_best independent results for each sentence, best score first.
+std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const SearchPlan& plan);
+
+/// The tokens that top_k (0: all) and top_p leave of weights, likeliest first and the lowest first
+/// among equals; those of weight 0 never. Weights need not sum to 1.
+std::vector<std::int32_t> cut_tail(std::span<const float> weights, std::int64_t top_k,
+                                   double top_p);
+
+/// The token of `tokens` that a uniform number in [0, 1) falls on when each has a share of [0, 1)
+/// as large as its weight, in their order; kNoToken if no weight is above 0.
+std::int32_t draw(std::span<const float> weights, std::span<const std::int32_t> tokens,
+                  double uniform);
+
+}  // namespace heed

@@ -1,0 +1,107 @@
+// What all searches share: feeding and dropping rows, bans, and the mistakes it names.
+#include "heed/generation/lockstep.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heed/tensor/create.h"
+#include "tests/generation/toy_model.h"
+#include "tests/support/error_message.h"
+
+namespace heed {
+namespace {
+
+using test::starts_of;
+using test::Tokens;
+using test::ToyModel;
+using testing::ElementsAre;
+
+// Scores 0, 1, 2, … whatever came before.
+ToyModel rising(std::int64_t vocabulary, std::vector<std::int64_t> sentences) {
+  return {vocabulary,
+          [vocabulary](std::int64_t, const Tokens&) {
+            std::vector<float> scores;
+            for (std::int64_t i = 0; i < vocabulary; ++i) scores.push_back(static_cast<float>(i));
+            return scores;
+          },
+          std::move(sentences)};
+}
+
+TEST(Lockstep, FollowsTheExtensionsAndDropsTheOthers) {
+  ToyModel model = rising(8, {0, 1, 2});
+  const SearchPlan plan = make_plan({}, {});
+  Lockstep lockstep(model, starts_of(3), plan);
+  lockstep.step(2);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(7, 6));
+  const std::vector<Extension> next = {{0, 7}, {0, 5}, {2, 6}};
+  lockstep.advance(next);
+  EXPECT_EQ(model.rows(), 3);
+  EXPECT_EQ(model.reorders, 1);
+  EXPECT_EQ(lockstep.sequence(1).sentence, 0);
+  EXPECT_THAT(lockstep.sequence(1).so_far.tokens, ElementsAre(5));
+  EXPECT_EQ(lockstep.sequence(2).sentence, 2);
+  lockstep.step(1);
+  const Hypothesis ended = lockstep.finished(2);
+  EXPECT_THAT(ended.tokens, ElementsAre(6));
+  ASSERT_EQ(ended.token_log_probabilities.size(), 2u);
+  EXPECT_EQ(ended.token_log_probabilities[1], lockstep.log_probability(2, 2));
+  EXPECT_EQ(ended.log_probability, static_cast<double>(ended.token_log_probabilities[0]) +
+                                       static_cast<double>(ended.token_log_probabilities[1]));
+  EXPECT_EQ(ended.score, ended.log_probability / 2.0);
+  lockstep.advance({});
+  EXPECT_EQ(lockstep.rows(), 0);
+}
+
+TEST(Lockstep, RulesForbidButChangeNoProbability) {
+  ToyModel model = rising(8, {0});
+  SearchPlan plan = make_plan({}, {.unknown = 7});
+  plan.rules.push_back(ban_tokens({5, 6, 99, -3, 5}));
+  Lockstep lockstep(model, starts_of(1), plan);
+  lockstep.step(8);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(4, 2, 0));
+  EXPECT_THAT(lockstep.banned(0), ElementsAre(1, 3, 5, 6, 7));
+  double total = 0.0;
+  for (std::int32_t i = 0; i < 8; ++i) total += std::exp(lockstep.log_probability(0, i));
+  EXPECT_NEAR(total, 1.0, 1e-6);
+}
+
+TEST(Lockstep, AFullSequenceMayOnlyEndWhateverTheRulesSay) {
+  ToyModel model = rising(8, {0});
+  SearchPlan plan = make_plan({.max_length = 0}, {});
+  plan.rules.push_back(ban_tokens({2}));
+  Lockstep lockstep(model, starts_of(1), plan);
+  lockstep.step(3);
+  EXPECT_TRUE(lockstep.full(0));
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));
+}
+
+TEST(Lockstep, CopiesAreRowsOfTheirOwn) {
+  ToyModel model = rising(8, {0, 1});
+  const SearchPlan plan = make_plan({}, {});
+  const Lockstep lockstep(model, starts_of(2), plan, 3);
+  EXPECT_EQ(model.rows(), 6);
+  EXPECT_EQ(lockstep.sequence(4).sentence, 1);
+  EXPECT_EQ(lockstep.sequence(4).copy, 1);
+}
+
+TEST(Lockstep, MistakesAreNamed) {
+  const SearchPlan plan = make_plan({}, {});
+  ToyModel model = rising(8, {0, 1});
+  EXPECT_EQ(error_message([&] { Lockstep(model, starts_of(3), plan); }),
+            "[search] 3 sentences for a model of 2 rows: it must be one row for each");
+  ToyModel small = rising(2, {0});
+  EXPECT_EQ(error_message([&] { Lockstep(small, starts_of(1), plan); }),
+            "[search] the end token 2 is not among the model's 2 tokens");
+
+  struct Wrong : ToyModel {
+    using ToyModel::ToyModel;
+    Tensor step(std::span<const std::int32_t>) override { return zeros({2, 7}); }
+  };
+  Wrong wrong(8, {}, {0, 1});
+  Lockstep lockstep(wrong, starts_of(2), plan);
+  EXPECT_EQ(error_message([&] { lockstep.step(1); }),
+            "[search] the model gave scores [2, 7] of f32: they must be [2, 8] of f32");
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,75 @@
+// Options of searches: the formulae of lengths, configs, and what is refused.
+#include "heed/generation/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/io/config.h"
+#include "tests/support/error_message.h"
+
+namespace heed {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(SearchOptions, LengthPenalties) {
+  EXPECT_EQ(length_divisor({.length_penalty = 0.0}, 7), 1.0);
+  EXPECT_EQ(length_divisor({.length_penalty = 1.0}, 7), 7.0);
+  EXPECT_DOUBLE_EQ(length_divisor({.length_penalty = 0.5}, 9), 3.0);
+  const SearchOptions gnmt{.length_penalty = 0.6, .length_penalty_form = LengthPenalty::gnmt};
+  EXPECT_EQ(length_divisor(gnmt, 1), 1.0);
+  EXPECT_DOUBLE_EQ(length_divisor(gnmt, 7), std::pow(2.0, 0.6));
+}
+
+TEST(SearchOptions, TheLongestResult) {
+  const SearchOptions options{.max_length = 50, .max_length_ratio = 1.2, .max_length_extra = 10};
+  EXPECT_EQ(longest_result(options, 0), 10);
+  EXPECT_EQ(longest_result(options, 7), 18);  // 18.4
+  EXPECT_EQ(longest_result(options, 1000), 50);
+  EXPECT_EQ(longest_result({.max_length = 50, .max_length_ratio = 1e300}, 1000), 50);
+  EXPECT_EQ(longest_result({.max_length_ratio = 0, .max_length_extra = 0}, 9), 0);
+}
+
+TEST(SearchOptions, AreAConfig) {
+  SearchOptions options;
+  io::load_toml("beam_size = 12\nlength_penalty_form = \"gnmt\"\nstopping = \"first\"\nn_best = 12",
+                options);
+  EXPECT_EQ(options.beam_size, 12);
+  EXPECT_EQ(options.length_penalty_form, LengthPenalty::gnmt);
+  EXPECT_EQ(options.stopping, Stopping::first);
+  io::set_fields(options, {"method=sample", "top-p=0.9"});
+  EXPECT_EQ(options.method, SearchMethod::sample);
+  EXPECT_EQ(options.top_p, 0.9);
+  EXPECT_THAT(error_message([&] { io::set_fields(options, {"beam_sise=3"}); }),
+              HasSubstr("beam_size"));
+  EXPECT_EQ(io::list_fields(SearchOptions()).size(), 16u);  // every member has a name
+}
+
+TEST(SearchOptions, WhatIsRefused) {
+  const std::pair<SearchOptions, const char*> cases[] = {
+      {{.beam_size = 0}, "beam_size 0"},
+      {{.n_best = 0}, "n_best 0"},
+      {{.beam_size = 3, .n_best = 4}, "n_best 4 is more than beam_size 3"},
+      {{.length_penalty = -0.1}, "length_penalty -0.1"},
+      {{.length_penalty = NAN}, "length_penalty nan"},
+      {{.min_length = -1}, "min_length -1"},
+      {{.min_length = 5, .max_length = 4}, "min_length 5 and max_length 4"},
+      {{.max_length_ratio = -1}, "max_length_ratio -1"},
+      {{.max_length_extra = NAN}, "max_length_extra nan"},
+      {{.no_repeat_ngram = -2}, "no_repeat_ngram -2"},
+      {{.temperature = 0}, "temperature 0"},
+      {{.temperature = INFINITY}, "temperature inf"},
+      {{.top_k = -1}, "top_k -1"},
+      {{.top_p = 0}, "top_p 0"},
+      {{.top_p = 1.5}, "top_p 1.5"},
+  };
+  for (const auto& [options, message] : cases) {
+    EXPECT_THAT(error_message([&, &options = options] { options.validate(); }), HasSubstr(message));
+  }
+  EXPECT_NO_THROW((SearchOptions{.method = SearchMethod::sample, .n_best = 100}.validate()));
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,134 @@
+#include "tests/generation/plain_search.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "heed/ops/softmax.h"
+
+namespace heed::test {
+namespace {
+
+struct Next {
+  std::int32_t token;
+  float logit;
+  float log_probability;
+};
+
+// Every token that may follow a prefix, lowest first.
+std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const Tokens& prefix) {
+  Tokens fed = {s.start.token};
+  fed.insert(fed.end(), prefix.begin(), prefix.end());
+  const std::vector<float> logits = s.scorer(s.sentence, fed);
+  const Tensor x = from_values(std::span<const float>(logits), {std::ssize(logits)});
+  const std::vector<float> log_p = log_softmax(x).to_vector<float>();
+
+  const bool full = std::ssize(prefix) >= longest_result(plan.options, s.start.source_length);
+  Tokens banned;
+  for (const Rule& rule : plan.rules) rule(prefix, banned);
+  std::vector<Next> all;
+  for (std::int32_t i = 0; i < std::ssize(logits); ++i) {
+    const bool is_banned = std::find(banned.begin(), banned.end(), i) != banned.end();
+    const auto at = static_cast<std::size_t>(i);
+    if (full ? i != plan.end : is_banned) continue;
+    if (std::isfinite(log_p[at])) all.push_back({i, logits[at], log_p[at]});
+  }
+  return all;
+}
+
+Hypothesis extended(Hypothesis h, const SearchPlan& plan, const Next& next) {
+  h.log_probability += next.log_probability;
+  h.token_log_probabilities.push_back(next.log_probability);
+  if (next.token != plan.end) {
+    h.tokens.push_back(next.token);
+  } else {
+    const SearchOptions& o = plan.options;
+    const double length = static_cast<double>(h.tokens.size()) + 1.0;
+    h.score = h.log_probability /
+              std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
+                       o.length_penalty);
+  }
+  return h;
+}
+
+NBest best(NBest all, std::int64_t n) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  if (std::ssize(all) > n) all.resize(static_cast<std::size_t>(n));
+  return all;
+}
+
+struct Candidate {
+  double log_probability;
+  std::size_t beam;
+  Next next;
+};
+
+std::vector<Candidate> ordered_candidates(const PlainSentence& s, const SearchPlan& plan,
+                                          const NBest& running) {
+  std::vector<Candidate> all;
+  for (std::size_t beam = 0; beam < running.size(); ++beam) {
+    for (const Next& next : nexts(s, plan, running[beam].tokens)) {
+      all.push_back({running[beam].log_probability + next.log_probability, beam, next});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tuple(-a.log_probability, a.beam, -a.next.logit, a.next.token) <
+           std::tuple(-b.log_probability, b.beam, -b.next.logit, b.next.token);
+  });
+  return all;
+}
+
+void all_results(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h, NBest& all) {
+  for (const Next& next : nexts(s, plan, h.tokens)) {
+    if (next.token == plan.end) {
+      all.push_back(extended(h, plan, next));
+    } else {
+      all_results(s, plan, extended(h, plan, next), all);
+    }
+  }
+}
+
+}  // namespace
+
+NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
+  const std::int64_t beam = plan.options.beam_size;
+  const bool first = plan.options.stopping == Stopping::first;
+  NBest running(1), finished;
+  while (!running.empty()) {
+    NBest next_running;
+    std::int64_t place = 0;
+    for (const Candidate& c : ordered_candidates(s, plan, running)) {
+      const Hypothesis h = extended(running[c.beam], plan, c.next);
+      if (c.next.token != plan.end) {
+        if (std::ssize(next_running) < beam) next_running.push_back(h);
+      } else if (place < beam && !(first && std::ssize(finished) == beam)) {
+        finished.push_back(h);
+      }
+      ++place;
+    }
+    running = next_running;
+    if (first && std::ssize(finished) == beam) break;
+  }
+  return best(finished, plan.options.n_best);
+}
+
+NBest plain_greedy(const PlainSentence& s, const SearchPlan& plan) {
+  Hypothesis h;
+  while (true) {
+    const std::vector<Next> all = nexts(s, plan, h.tokens);
+    if (all.empty()) return {};
+    const Next next = *std::max_element(
+        all.begin(), all.end(), [](const Next& a, const Next& b) { return a.logit < b.logit; });
+    h = extended(h, plan, next);
+    if (next.token == plan.end) return {h};
+  }
+}
+
+NBest best_of_all(const PlainSentence& s, const SearchPlan& plan) {
+  NBest all;
+  all_results(s, plan, {}, all);
+  return best(all, plan.options.n_best);
+}
+
+}  // namespace heed::test

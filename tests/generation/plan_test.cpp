@@ -1,0 +1,46 @@
+// Which rules the options and a vocabulary make.
+#include "heed/generation/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/error_message.h"
+
+namespace heed {
+namespace {
+
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+using Tokens = std::vector<std::int32_t>;
+
+Tokens banned(const SearchPlan& plan, const Tokens& prefix) {
+  Tokens found;
+  for (const Rule& rule : plan.rules) rule(prefix, found);
+  return found;
+}
+
+TEST(Plan, SpecialTokensAreNotChosen) {
+  const SpecialTokens special{.unknown = 10, .begin = 11, .end = 12, .padding = 13};
+  EXPECT_EQ(make_plan({}, special).end, 12);
+  EXPECT_THAT(banned(make_plan({}, special), {}), UnorderedElementsAre(10, 11, 13));
+  EXPECT_THAT(banned(make_plan({.allow_unknown = true}, special), {}),
+              UnorderedElementsAre(11, 13));
+}
+
+TEST(Plan, OneTokenForBeginAndEndMayEnd) {
+  const SpecialTokens special{.unknown = 10, .begin = 12, .end = 12, .padding = 12};
+  EXPECT_THAT(banned(make_plan({}, special), {}), UnorderedElementsAre(10));
+}
+
+TEST(Plan, LengthsAndRepeats) {
+  const SearchPlan plan = make_plan({.min_length = 4, .no_repeat_ngram = 2}, {});
+  EXPECT_THAT(banned(plan, {5, 6, 5}), UnorderedElementsAre(0, 1, 3, 2, 6));
+  EXPECT_THAT(banned(plan, {5, 6, 7, 5}), UnorderedElementsAre(0, 1, 3, 6));
+}
+
+TEST(Plan, ChecksTheOptions) {
+  EXPECT_THAT(error_message([] { make_plan({.beam_size = 0}, {}); }), HasSubstr("beam_size 0"));
+}
+
+}  // namespace
+}  // namespace heed
