@@ -12,10 +12,12 @@ namespace {
 std::unique_ptr<AttentionLayer> attention_of(const AttentionChoice& choice,
                                              const TransformerLayerConfig& config,
                                              Generator& generator) {
-  const std::pair<std::string, std::string> sizes[] = {{"embed", fmt::to_string(config.embed)},
-                                                       {"heads", fmt::to_string(config.heads)},
-                                                       {"dropout", fmt::to_string(config.dropout)},
-                                                       {"bias", fmt::to_string(config.bias)}};
+  const double attention_dropout = config.attention_dropout.value_or(config.dropout);
+  const std::pair<std::string, std::string> sizes[] = {
+      {"embed", fmt::to_string(config.embed)},
+      {"heads", fmt::to_string(config.heads)},
+      {"dropout", fmt::to_string(attention_dropout)},
+      {"bias", fmt::to_string(config.bias)}};
   const std::vector<io::FieldInfo> known = find_mechanism(choice.name).options();
   std::vector<std::string> options;
   for (const auto& [key, value] : sizes) {
@@ -26,12 +28,24 @@ std::unique_ptr<AttentionLayer> attention_of(const AttentionChoice& choice,
   return make_attention(choice.name, options, generator);
 }
 
-FeedForwardConfig feed_forward_of(const TransformerLayerConfig& config) {
-  return {.size = config.embed,
-          .hidden = config.hidden,
-          .activation = config.activation,
-          .dropout = config.dropout,
-          .bias = config.bias};
+bool is_gated(FeedForwardKind kind) {
+  return kind == FeedForwardKind::swiglu || kind == FeedForwardKind::geglu;
+}
+
+Activation activation_of(FeedForwardKind kind) {
+  switch (kind) {
+    case FeedForwardKind::relu:
+      return Activation::relu;
+    case FeedForwardKind::geglu:
+    case FeedForwardKind::gelu:
+      return Activation::gelu;
+    case FeedForwardKind::gelu_tanh:
+      return Activation::gelu_tanh;
+    case FeedForwardKind::swiglu:
+    case FeedForwardKind::silu:
+      return Activation::silu;
+  }
+  return Activation::none;
 }
 
 LayerNorm norm_of(const TransformerLayerConfig& config) {
@@ -46,7 +60,12 @@ void TransformerLayerConfig::fields(io::Fields& field) {
   field("hidden", hidden, "features inside the feed-forward network", {.min = 1});
   field("activation", activation, "inside the feed-forward network");
   field("norm_first", norm_first, "norms in front of the parts, not behind their sums");
-  field("dropout", dropout, "share of elements set to 0 in training", {.min = 0, .max = 1});
+  field("dropout", dropout, "share of what is added to x set to 0 in training",
+        {.min = 0, .max = 1});
+  field("attention_dropout", attention_dropout, "of attention's weights; none: as dropout",
+        {.min = 0, .max = 1});
+  field("activation_dropout", activation_dropout,
+        "inside the feed-forward network; none: as dropout", {.min = 0, .max = 1});
   field("eps", eps, "added to the variance in norms", {.min = 0});
   field("bias", bias, "whether linear maps and norms have biases");
   field("self_attention", self_attention, "how positions attend to each other");
@@ -54,18 +73,48 @@ void TransformerLayerConfig::fields(io::Fields& field) {
 }
 
 void TransformerLayerConfig::validate() const {
-  HEED_CHECK(dropout >= 0.0 && dropout < 1.0,
-             "[transformer_layer] dropout {}: it must be at least 0 and below 1", dropout);
+  for (const double share :
+       {dropout, attention_dropout.value_or(0.0), activation_dropout.value_or(0.0)}) {
+    HEED_CHECK(share >= 0.0 && share < 1.0,
+               "[transformer_layer] dropout {}: it must be at least 0 and below 1", share);
+  }
   Generator unused(0);
   attention_of(self_attention, *this, unused);
   attention_of(cross_attention, *this, unused);
+}
+
+// ---- feed-forward -------------------------------------------------------------------------------
+
+LayerFeedForward::LayerFeedForward(const TransformerLayerConfig& config, Generator& generator) {
+  const double dropout = config.activation_dropout.value_or(config.dropout);
+  const Activation activation = activation_of(config.activation);
+  if (is_gated(config.activation)) {
+    gated.emplace(GatedFeedForwardConfig{.size = config.embed,
+                                         .hidden = config.hidden,
+                                         .activation = activation,
+                                         .dropout = dropout,
+                                         .bias = config.bias},
+                  generator);
+    return;
+  }
+  plain.emplace(FeedForwardConfig{.size = config.embed,
+                                  .hidden = config.hidden,
+                                  .activation = activation,
+                                  .dropout = dropout,
+                                  .bias = config.bias},
+                generator);
+}
+
+void LayerFeedForward::visit(ParameterVisitor& visitor) {
+  if (plain) plain->visit(visitor);
+  if (gated) gated->visit(visitor);
 }
 
 // ---- encoder ------------------------------------------------------------------------------------
 
 TransformerEncoderLayer::TransformerEncoderLayer(const Config& config, Generator& generator)
     : self_attn(attention_of(config.self_attention, config, generator)),
-      feed_forward(feed_forward_of(config), generator),
+      feed_forward(config, generator),
       norm1(norm_of(config)),
       norm2(norm_of(config)),
       dropout1({.p = config.dropout}),
@@ -91,13 +140,14 @@ Tensor TransformerEncoderLayer::run(const Tensor& x, const Attend& attend) const
   return norm2(dropout2(feed_forward(y)), y).y;      // [B, T, E]
 }
 
-Tensor TransformerEncoderLayer::operator()(const AttentionInput& in) const {
+Tensor TransformerEncoderLayer::operator()(const AttentionInput& in, LayerWeights* weights) const {
   HEED_CHECK(!in.memory.defined(),
              "[encoder_layer] memory is {}: an encoder layer asks x itself; use a decoder layer",
              to_string(in.memory.shape()));
   return run(in.x, [&](const Tensor& x) {
     AttentionInput asked = in;
     asked.x = x;
+    if (weights != nullptr) weights->self = self_attn->weights(asked);
     return (*self_attn)(asked);
   });
 }
@@ -116,7 +166,7 @@ Tensor TransformerEncoderLayer::step(const Tensor& x, DecodeState& state) const 
 TransformerDecoderLayer::TransformerDecoderLayer(const Config& config, Generator& generator)
     : self_attn(attention_of(config.self_attention, config, generator)),
       multihead_attn(attention_of(config.cross_attention, config, generator)),
-      feed_forward(feed_forward_of(config), generator),
+      feed_forward(config, generator),
       norm1(norm_of(config)),
       norm2(norm_of(config)),
       norm3(norm_of(config)),
@@ -150,17 +200,23 @@ Tensor TransformerDecoderLayer::run(const Tensor& x, const AttendSelf& attend,
   return norm3(dropout3(feed_forward(z)), z).y;             // [B, T, E]
 }
 
-Tensor TransformerDecoderLayer::operator()(const DecoderLayerInput& in) const {
+Tensor TransformerDecoderLayer::operator()(const DecoderLayerInput& in,
+                                           LayerWeights* weights) const {
   HEED_CHECK(in.memory.defined(),
              "[decoder_layer] memory is undefined: give what the encoder made");
   return run(
       in.x,
       [&](const Tensor& x) {
-        return (*self_attn)({.x = x, .lengths = in.lengths, .causal = in.causal, .see = in.see});
+        const AttentionInput asked{
+            .x = x, .lengths = in.lengths, .causal = in.causal, .see = in.see};
+        if (weights != nullptr) weights->self = self_attn->weights(asked);
+        return (*self_attn)(asked);
       },
       [&](const Tensor& x) {
-        return (*multihead_attn)(
-            {.x = x, .memory = in.memory, .lengths = in.memory_lengths, .see = in.memory_see});
+        const AttentionInput asked{
+            .x = x, .memory = in.memory, .lengths = in.memory_lengths, .see = in.memory_see};
+        if (weights != nullptr) weights->cross = multihead_attn->weights(asked);
+        return (*multihead_attn)(asked);
       });
 }
 

@@ -4,7 +4,9 @@
 // are not: embeddings, positions and the stack of layers, which models add.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
 
 #include "heed/attention/registry.h"
 #include "heed/nn/dropout.h"
@@ -13,14 +15,30 @@
 
 namespace heed {
 
+/// What stands between a feed-forward network's linear maps; with a gate (Shazeer 2020) it has
+/// three of them.
+enum class FeedForwardKind : std::uint8_t { relu, gelu, gelu_tanh, silu, swiglu, geglu };
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<FeedForwardKind>, 6> enum_names(FeedForwardKind) {
+  return {{{FeedForwardKind::relu, "relu"},
+           {FeedForwardKind::gelu, "gelu"},
+           {FeedForwardKind::gelu_tanh, "gelu_tanh"},
+           {FeedForwardKind::silu, "silu"},
+           {FeedForwardKind::swiglu, "swiglu"},
+           {FeedForwardKind::geglu, "geglu"}}};
+}
+
 struct TransformerLayerConfig {
   std::int64_t embed = 512;
   std::int64_t heads = 8;
   std::int64_t hidden = 2048;  // features inside the feed-forward network
-  Activation activation = Activation::relu;
-  bool norm_first = false;  // pre-norm
-  double dropout = 0.1;     // of weights, inside the feed-forward network and before each sum
-  double eps = 1e-5;        // of the norms
+  FeedForwardKind activation = FeedForwardKind::relu;
+  bool norm_first = false;                        // pre-norm
+  double dropout = 0.1;                           // of what is added to x
+  std::optional<double> attention_dropout = {};   // of weights; none: as dropout
+  std::optional<double> activation_dropout = {};  // inside the network; none: as dropout
+  double eps = 1e-5;                              // of the norms
   bool bias = true;
   AttentionChoice self_attention = {};
   AttentionChoice cross_attention = {};  // of decoder layers
@@ -29,8 +47,28 @@ struct TransformerLayerConfig {
   void validate() const;
 };
 
-/// Parameters as in torch.nn.TransformerEncoderLayer: "self_attn", "linear1", "linear2", "norm1",
-/// "norm2". With a causal input it is a layer of a decoder without encoder.
+/// What positions attended to in one layer: [B, H, T, Tk] each.
+struct LayerWeights {
+  Tensor self;
+  Tensor cross;  // of the memory; undefined in encoders
+};
+
+/// The feed-forward network of a layer, of either kind. Its parameters stand among the layer's own.
+class LayerFeedForward : public Module {
+ public:
+  explicit LayerFeedForward(const TransformerLayerConfig& config, Generator& generator);
+
+  void visit(ParameterVisitor& visitor) override;
+  /// x [B, T, E] -> [B, T, E].
+  Tensor operator()(const Tensor& x) const { return plain ? (*plain)(x) : (*gated)(x); }
+
+  std::optional<FeedForward> plain;
+  std::optional<GatedFeedForward> gated;
+};
+
+/// Parameters as in torch.nn.TransformerEncoderLayer: "self_attn", "linear1", "linear2" (or
+/// "gate_proj", "up_proj", "down_proj"), "norm1", "norm2". With a causal input it is a layer of a
+/// decoder without encoder.
 class TransformerEncoderLayer : public Module {
  public:
   using Config = TransformerLayerConfig;
@@ -38,8 +76,8 @@ class TransformerEncoderLayer : public Module {
                                    Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-  /// x [B, T, E] -> [B, T, E]; there must be no memory.
-  Tensor operator()(const AttentionInput& in) const;
+  /// x [B, T, E] -> [B, T, E]; there must be no memory. Who gives `weights` gets to see them.
+  Tensor operator()(const AttentionInput& in, LayerWeights* weights = nullptr) const;
 
   /// Starts decoding; throws if the attention cannot.
   std::unique_ptr<DecodeState> start(std::int64_t batch) const;
@@ -47,7 +85,7 @@ class TransformerEncoderLayer : public Module {
   Tensor step(const Tensor& x, DecodeState& state) const;
 
   std::unique_ptr<AttentionLayer> self_attn;
-  FeedForward feed_forward;
+  LayerFeedForward feed_forward;
   LayerNorm norm1, norm2;
   Dropout dropout1, dropout2;
 
@@ -79,7 +117,7 @@ class TransformerDecoderLayer : public Module {
 
   void visit(ParameterVisitor& visitor) override;
   /// x [B, T, E] -> [B, T, E].
-  Tensor operator()(const DecoderLayerInput& in) const;
+  Tensor operator()(const DecoderLayerInput& in, LayerWeights* weights = nullptr) const;
 
   /// Starts decoding with what the encoder made; throws if one of the attentions cannot.
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const;
@@ -88,7 +126,7 @@ class TransformerDecoderLayer : public Module {
 
   std::unique_ptr<AttentionLayer> self_attn;
   std::unique_ptr<AttentionLayer> multihead_attn;  // of the memory
-  FeedForward feed_forward;
+  LayerFeedForward feed_forward;
   LayerNorm norm1, norm2, norm3;
   Dropout dropout1, dropout2, dropout3;
 

@@ -5,6 +5,7 @@
 #include "heed/autograd/tape.h"
 #include "heed/kernels/cross_entropy.h"
 #include "heed/kernels/reduce.h"
+#include "heed/ops/classes.h"
 #include "heed/ops/rows.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
@@ -23,35 +24,8 @@ void check_arguments(const Tensor& logits, const Tensor& targets,
   HEED_CHECK(targets.shape() == rows,
              "[cross_entropy] logits {} and targets {}: the targets must be {}, one class per row",
              to_string(logits.shape()), to_string(targets.shape()), to_string(rows));
-  HEED_CHECK(targets.dtype() == DType::i64 || targets.dtype() == DType::i32,
-             "[cross_entropy] targets are {}: classes are i64 or i32", name_of(targets.dtype()));
   HEED_CHECK(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0,
              "[cross_entropy] label_smoothing {}: it must be from 0 to 1", options.label_smoothing);
-}
-
-// Targets fit for the kernel, in memory that nobody else can change before the backward pass.
-struct Classes {
-  Tensor targets;            // i64 [rows]
-  std::int64_t counted = 0;  // rows that are not ignored
-};
-
-template <typename I>
-Classes check_classes(const Tensor& any_targets, std::int64_t classes, std::int64_t ignored) {
-  const Tensor targets = contiguous_copy(any_targets);
-  Classes result{empty({targets.numel()}, DType::i64)};
-  const I* const from = targets.data<I>();
-  std::int64_t* const to = result.targets.mutable_data<std::int64_t>();
-  for (std::int64_t row = 0; row < targets.numel(); ++row) {
-    const std::int64_t target = from[row];
-    const bool counts = target != ignored;
-    HEED_CHECK(!counts || (target >= 0 && target < classes),
-               "[cross_entropy] the target of row {} is {}: it must be a class from 0 to {}, or "
-               "ignore_index, which is {}",
-               row, target, classes - 1, ignored);
-    to[row] = counts ? target : kernels::kIgnoredTarget;
-    result.counted += counts ? 1 : 0;
-  }
-  return result;
 }
 
 Tensor total_of(const Tensor& losses) {
@@ -69,10 +43,7 @@ Tensor total_of(const Tensor& losses) {
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options) {
   check_arguments(logits, targets, options);
   const kernels::Rows rows = rows_of(logits);
-  const Classes classes =
-      targets.dtype() == DType::i64
-          ? check_classes<std::int64_t>(targets, rows.width, options.ignore_index)
-          : check_classes<std::int32_t>(targets, rows.width, options.ignore_index);
+  const Classes classes = classes_of(targets, rows.width, options.ignore_index);
   const Tensor in = contiguous_copy(logits);
   Tensor losses = empty({rows.count}, logits.dtype());
   Tensor log_sum_exp = empty({rows.count}, logits.dtype());

@@ -25,7 +25,8 @@ TransformerLayerConfig small() { return {.embed = 12, .heads = 3, .hidden = 20, 
 TransformerLayerConfig config_of(const Golden& g) {
   TransformerLayerConfig config = small();
   config.norm_first = g.text("norm_first") == "true";
-  config.activation = g.text("activation") == "gelu" ? Activation::gelu : Activation::relu;
+  config.activation =
+      g.text("activation") == "gelu" ? FeedForwardKind::gelu : FeedForwardKind::relu;
   return config;
 }
 

@@ -1,0 +1,75 @@
+#include "heed/models/choice.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "heed/base/error.h"
+#include "heed/io/config.h"
+
+namespace heed {
+namespace {
+
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) words.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+}  // namespace
+
+AttentionChoice parse_attention(std::string_view text) {
+  std::vector<std::string> words = split_words(text);
+  HEED_CHECK(!words.empty(),
+             "[attention] no mechanism is named: give one, such as \"multi_head\"; `heed list` "
+             "shows all");
+  AttentionChoice choice{.name = words[0]};
+  choice.options.assign(words.begin() + 1, words.end());
+  choice.validate();
+  return choice;
+}
+
+PositionConfig parse_positions(std::string_view text) {
+  const std::vector<std::string> words = split_words(text);
+  PositionConfig position;
+  if (words.empty()) return position;
+  position.name = words[0];
+  io::set_fields(position, std::span(words).subspan(1));
+  way_of(position);
+  return position;
+}
+
+PositionWay way_of(const PositionConfig& position) {
+  if (position.name == "none") return PositionWay::nowhere;
+  for (const PositionKind& kind : positions()) {
+    if (kind.name == position.name) return kind.way;
+  }
+  Generator unused(0);
+  make_position(position, {.embed = 8, .heads = 2, .head = 4}, unused);  // throws with the nearest
+  return PositionWay::nowhere;
+}
+
+AttentionChoice with_positions(AttentionChoice choice, const PositionConfig& position) {
+  const PositionWay way = way_of(position);
+  if (way == PositionWay::nowhere || way == PositionWay::embeddings) return choice;
+  const std::vector<io::FieldInfo> known = find_mechanism(choice.name).options();
+  HEED_CHECK(
+      std::ranges::any_of(known, [](const auto& field) { return field.path == "position.name"; }),
+      "[attention] \"{}\" takes no position code inside, and \"{}\" acts there: choose one that is "
+      "added to embeddings, such as \"sinusoidal\"",
+      choice.name, position.name);
+  std::vector<std::string> options;
+  for (const io::FieldInfo& field : io::list_fields(position)) {
+    const bool quoted = field.value.size() >= 2 && field.value.front() == '"';
+    const std::string value = quoted ? field.value.substr(1, field.value.size() - 2) : field.value;
+    options.push_back("position." + field.path + "=" + value);
+  }
+  choice.options.insert(choice.options.begin(), options.begin(), options.end());
+  return choice;
+}
+
+}  // namespace heed

@@ -1,0 +1,43 @@
+#include "heed/models/text_embedding.h"
+
+#include <cmath>
+
+#include "heed/models/choice.h"
+#include "heed/nn/init.h"
+#include "heed/ops/elementwise.h"
+#include "heed/tensor/view.h"
+
+namespace heed {
+
+TextEmbedding::TextEmbedding(const TextEmbeddingConfig& config, Generator& generator)
+    : tokens({.vocabulary = config.vocabulary, .size = config.embed, .padding = config.padding},
+             generator),
+      dropout({.p = config.dropout}),
+      scale_(config.scaled ? std::sqrt(static_cast<double>(config.embed)) : 1.0) {
+  if (way_of(config.position) == PositionWay::embeddings) {
+    position = make_position(config.position, {.embed = config.embed}, generator);
+  }
+  // Scaled vectors then have a variance of 1, and as rows of an output matrix they make scores of
+  // a variance of 1.
+  const double deviation = config.scaled ? 1.0 / scale_ : 0.02;
+  init::normal(tokens.weight, deviation, generator);
+  if (config.padding) {
+    Tensor row = view::slice(tokens.weight, 0, *config.padding, *config.padding + 1);
+    init::zeros(row);
+  }
+}
+
+void TextEmbedding::visit(ParameterVisitor& visitor) {
+  visitor("tokens", tokens);
+  visitor("position", position);
+  visitor("dropout", dropout);
+}
+
+Tensor TextEmbedding::operator()(const Tensor& ids, std::int64_t first) const {
+  Tensor x = tokens(ids);  // [B, T, E]
+  if (scale_ != 1.0) x = x * scale_;
+  if (position) x = position->embed(x, first);
+  return dropout(x);
+}
+
+}  // namespace heed
