@@ -1,0 +1,66 @@
+// Which source words a result's words come from, read off attention weights [T, S]: row t says how
+// much target token t looked at each source token (as a rule the mean over the heads of a layer).
+// Soft alignments are the weights, hard ones a list of links; both go from tokens to words. Texts:
+//   Pharaoh  "0-0 1-2 2-1": source-target, counted from 0
+//   soft     "0.9,0.1 0.2,0.8": target tokens between spaces, weights of source tokens between
+//   commas
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/tensor/tensor.h"
+
+namespace heed {
+
+struct AlignmentLink {
+  std::int64_t source = 0;
+  std::int64_t target = 0;
+  friend auto operator<=>(const AlignmentLink&, const AlignmentLink&) = default;
+};
+
+/// Links ordered by source, then by target, none twice.
+using Alignment = std::vector<AlignmentLink>;
+
+struct HardAlignmentOptions {
+  /// Without: each target's heaviest source, the first among equals. With: all of at least that
+  /// weight.
+  std::optional<double> threshold = {};
+  /// Of those, only links whose target is the one that gives the source its heaviest weight.
+  bool mutual = false;
+};
+
+/// The links that weights [T, S] stand for.
+Alignment hard_alignment(const Tensor& weights, const HardAlignmentOptions& options = {});
+
+/// The number of a token that belongs to no word, such as the end token.
+inline constexpr std::int64_t kNoWord = -1;
+
+/// The word that each token belongs to; begins_word says of each token whether a word begins with
+/// it. The first token begins word 0 in any case.
+std::vector<std::int64_t> word_numbers(const std::vector<bool>& begins_word);
+
+/// The words of the tokens on both sides.
+struct WordMap {
+  std::span<const std::int64_t> source;  ///< [S], as word_numbers gives them, or kNoWord.
+  std::span<const std::int64_t> target;  ///< [T]
+};
+
+/// Links between the words of linked tokens.
+Alignment merge_words(const Alignment& links, const WordMap& words);
+/// Weights of words [target words, source words]: a source word has the sum over its tokens, a
+/// target word the mean over its own.
+Tensor merge_words(const Tensor& weights, const WordMap& words);
+
+std::string to_pharaoh(const Alignment& alignment);
+/// Reads the Pharaoh form, links in any order; an error names the column, counted from 1 in bytes.
+Alignment parse_pharaoh(std::string_view line);
+/// Weights [T, S] as text.
+std::string to_soft_text(const Tensor& weights);
+
+}  // namespace heed

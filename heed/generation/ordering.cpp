@@ -1,0 +1,47 @@
+#include "heed/generation/ordering.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace heed {
+
+void OrderingOptions::fields(io::Fields& field) {
+  field("window", window, "sentences that are sorted by length together", {.min = 1});
+  field("batch_tokens", batch_tokens, "sentences of a batch times its longest", {.min = 1});
+  field("batch_sentences", batch_sentences, "sentences of a batch", {.min = 1});
+}
+
+void OrderingOptions::validate() const {
+  HEED_CHECK(window >= 1, "[ordering] window {}: it must be at least 1", window);
+  HEED_CHECK(batch_tokens >= 1, "[ordering] batch_tokens {}: it must be at least 1", batch_tokens);
+  HEED_CHECK(batch_sentences >= 1, "[ordering] batch_sentences {}: it must be at least 1",
+             batch_sentences);
+}
+
+std::vector<std::vector<std::int64_t>> plan_batches(std::span<const std::int64_t> lengths,
+                                                    const OrderingOptions& options) {
+  const auto length_of = [&](std::int64_t place) {
+    return std::max<std::int64_t>(1, lengths[static_cast<std::size_t>(place)]);
+  };
+  std::vector<std::int64_t> order(lengths.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int64_t a, std::int64_t b) { return length_of(a) > length_of(b); });
+
+  std::vector<std::vector<std::int64_t>> batches;
+  for (const std::int64_t place : order) {
+    const bool fits =
+        !batches.empty() && std::ssize(batches.back()) < options.batch_sentences &&
+        std::ssize(batches.back()) < options.batch_tokens / length_of(batches.back().front());
+    if (!fits) batches.emplace_back();
+    batches.back().push_back(place);
+  }
+  const auto earliest = [](const std::vector<std::int64_t>& batch) {
+    return *std::min_element(batch.begin(), batch.end());
+  };
+  std::sort(batches.begin(), batches.end(),
+            [&](const auto& a, const auto& b) { return earliest(a) < earliest(b); });
+  return batches;
+}
+
+}  // namespace heed

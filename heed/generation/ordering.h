@@ -1,0 +1,98 @@
+// A filter that works in batches and still answers in order. Sentences wait in a window; when it is
+// full, or on flush(), they are sorted by length into batches that pad little, and each result is
+// handed on as soon as all before it have been.
+//
+//   OrderedFilter<Sentence, Translation> filter({.window = 1000}, translate_batch, print);
+//   while (read(sentence)) filter.add(sentence, length_of(sentence));
+//   filter.flush();
+//
+// The window bounds how far a pipe's answers lag behind its questions; where a person or a program
+// waits for the answer before asking again, call flush() after each question.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "heed/base/error.h"
+#include "heed/io/fields.h"
+
+namespace heed {
+
+struct OrderingOptions {
+  std::int64_t window = 1000;          // sentences sorted together
+  std::int64_t batch_tokens = 4096;    // of a batch: sentences times its longest
+  std::int64_t batch_sentences = 256;  // of a batch
+
+  void fields(io::Fields& field);
+  /// Throws heed::Error when a member is below 1.
+  void validate() const;
+};
+
+/// The places of a window's sentences, cut into batches of similar lengths, the longest sentence
+/// first in each; the batch of the earliest sentence comes first, then that of the earliest of the
+/// others. A sentence beyond batch_tokens is a batch by itself.
+std::vector<std::vector<std::int64_t>> plan_batches(std::span<const std::int64_t> lengths,
+                                                    const OrderingOptions& options);
+
+template <typename Input, typename Output>
+class OrderedFilter {
+ public:
+  /// An input and its number, counted from 0 over the filter's whole life.
+  struct Item {
+    std::int64_t number;
+    Input input;
+  };
+  /// Gives the outputs of a batch, in the batch's order.
+  using Run = std::function<std::vector<Output>(std::span<const Item> batch)>;
+  /// Takes the output of input `number`; called with 0, 1, 2, …
+  using Emit = std::function<void(std::int64_t number, Output output)>;
+
+  OrderedFilter(const OrderingOptions& options, Run run, Emit emit)
+      : options_(options), run_(std::move(run)), emit_(std::move(emit)) {
+    options_.validate();
+  }
+
+  /// Takes the next input, of so many tokens; runs the window if that fills it.
+  void add(Input input, std::int64_t length) {
+    const std::int64_t number = emitted_ + std::ssize(waiting_);
+    waiting_.push_back({number, std::move(input)});
+    lengths_.push_back(length);
+    if (std::ssize(waiting_) >= options_.window) flush();
+  }
+
+  /// Runs all that waits. What `run` throws passes through; the filter is then of no more use.
+  void flush() {
+    std::vector<std::optional<Output>> outputs(waiting_.size());
+    std::size_t next = 0;
+    for (const std::vector<std::int64_t>& places : plan_batches(lengths_, options_)) {
+      std::vector<Item> batch;
+      for (const std::int64_t place : places) {
+        batch.push_back(std::move(waiting_[static_cast<std::size_t>(place)]));
+      }
+      std::vector<Output> found = run_(batch);
+      HEED_ASSERT(found.size() == places.size());
+      for (std::size_t i = 0; i < places.size(); ++i) {
+        outputs[static_cast<std::size_t>(places[i])] = std::move(found[i]);
+      }
+      for (; next < outputs.size() && outputs[next]; ++next) {
+        emit_(emitted_++, *std::move(outputs[next]));
+      }
+    }
+    waiting_.clear();
+    lengths_.clear();
+  }
+
+ private:
+  OrderingOptions options_;
+  Run run_;
+  Emit emit_;
+  std::vector<Item> waiting_;
+  std::vector<std::int64_t> lengths_;
+  std::int64_t emitted_ = 0;
+};
+
+}  // namespace heed
