@@ -1,0 +1,87 @@
+#include "heed/data/parallel_corpus.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+bool over(std::int64_t length, std::int64_t limit) { return limit > 0 && length > limit; }
+
+std::int64_t count(std::span<const std::int32_t> tokens, std::int32_t token) {
+  return std::count(tokens.begin(), tokens.end(), token);
+}
+
+}  // namespace
+
+ParallelCorpus::ParallelCorpus(const PairSpecials& specials, const CorpusOptions& options)
+    : specials_(specials), options_(options) {
+  HEED_CHECK(options.max_ratio == 0.0 || options.max_ratio >= 1.0,
+             "[corpus] max_ratio is {}: it must be 0 (no limit) or at least 1", options.max_ratio);
+  HEED_CHECK(
+      options.min_length >= 0 && options.max_source_length >= 0 && options.max_target_length >= 0,
+      "[corpus] the limits of length are {}, {} and {}: none may be negative", options.min_length,
+      options.max_source_length, options.max_target_length);
+}
+
+bool ParallelCorpus::add(std::span<const std::int32_t> source,
+                         std::span<const std::int32_t> target) {
+  const auto s = static_cast<std::int64_t>(source.size());
+  const auto t = static_cast<std::int64_t>(target.size());
+  if (std::min(s, t) < options_.min_length) return ++report_.too_short, false;
+  if (over(s, options_.max_source_length) || over(t, options_.max_target_length)) {
+    return ++report_.too_long, false;
+  }
+  const auto ratio = static_cast<double>(std::max(s, t));
+  if (options_.max_ratio > 0.0 && ratio > options_.max_ratio * static_cast<double>(std::min(s, t)))
+    return ++report_.bad_ratio, false;
+  ++report_.kept;
+  report_.source_tokens += s;
+  report_.target_tokens += t;
+  report_.source_unknown += count(source, specials_.source.unknown);
+  report_.target_unknown += count(target, specials_.target.unknown);
+  sources_.add(source);
+  if (options_.end_source) sources_.extend_last(specials_.source.end);
+  targets_.add(target);
+  return true;
+}
+
+std::vector<PairLength> ParallelCorpus::lengths() const {
+  std::vector<PairLength> all;
+  all.reserve(static_cast<std::size_t>(size()));
+  for (std::int64_t pair = 0; pair < size(); ++pair) {
+    all.push_back({static_cast<std::int32_t>(sources_.length(pair)),
+                   static_cast<std::int32_t>(targets_.length(pair)) + 1});
+  }
+  return all;
+}
+
+ParallelCorpus read_corpus(ParallelText& text, const Tokenizer& source, const Tokenizer& target,
+                           const CorpusOptions& options) {
+  ParallelCorpus corpus({source.special(), target.special()}, options);
+  for (TextPair pair; text.next(pair);) {
+    corpus.add(source.encode(pair.source), target.encode(pair.target));
+  }
+  return corpus;
+}
+
+std::string describe(const CorpusReport& report) {
+  std::string text = fmt::format("{} pairs kept", report.kept);
+  const auto dropped = [&](std::int64_t n, const char* why) {
+    if (n > 0) text += fmt::format(", {} {}", n, why);
+  };
+  dropped(report.too_long, "too long");
+  dropped(report.too_short, "too short");
+  dropped(report.bad_ratio, "of unequal length");
+  const auto unknown = [&](std::int64_t n, std::int64_t of, const char* side) {
+    if (n == 0) return;
+    text += fmt::format("; {:.2g} % of {} tokens unknown",
+                        100.0 * static_cast<double>(n) / static_cast<double>(of), side);
+  };
+  unknown(report.source_unknown, report.source_tokens, "source");
+  unknown(report.target_unknown, report.target_tokens, "target");
+  return text;
+}
+
+}  // namespace heed
