@@ -1,0 +1,79 @@
+#include "heed/text/sentence_piece.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "heed/base/error.h"
+#include "heed/text/unicode.h"
+
+namespace heed {
+namespace {
+
+constexpr std::string_view kSpace = "▁";
+
+// Those that a model lacks have number -1.
+SpecialTokens special_of(const sentencepiece::SentencePieceProcessor& model) {
+  const std::int32_t unknown = model.unk_id();
+  const auto or_else = [](std::int32_t id, std::int32_t other) { return id >= 0 ? id : other; };
+  return {.unknown = unknown,
+          .begin = or_else(model.bos_id(), or_else(model.eos_id(), unknown)),
+          .end = or_else(model.eos_id(), or_else(model.bos_id(), unknown)),
+          .padding = or_else(model.pad_id(), unknown)};
+}
+
+}  // namespace
+
+struct SentencePiece::Library {
+  sentencepiece::SentencePieceProcessor model;
+};
+
+SentencePiece::SentencePiece(std::string model, std::string_view source)
+    : library_(std::make_unique<Library>()), model_(std::move(model)) {
+  const auto status = library_->model.LoadFromSerializedProto(model_);
+  HEED_CHECK(status.ok(), "[sentencepiece] {} is not a SentencePiece model, or a damaged one ({})",
+             source, status.ToString());
+  special_ = special_of(library_->model);
+  has_padding_ = library_->model.pad_id() >= 0;
+}
+
+SentencePiece::~SentencePiece() = default;
+
+void SentencePiece::check_id(std::int32_t id) const {
+  HEED_CHECK(id >= 0 && id < size(), "[sentencepiece] there is no token {}: they go from 0 to {}",
+             id, size() - 1);
+}
+
+std::vector<std::int32_t> SentencePiece::encode(std::string_view text) const {
+  std::vector<int> ids;
+  const auto status = library_->model.Encode({text.data(), text.size()}, &ids);
+  HEED_CHECK(status.ok(), "[sentencepiece] the text cannot be encoded: {}", status.ToString());
+  return ids;
+}
+
+std::string SentencePiece::decode(std::span<const std::int32_t> ids) const {
+  std::vector<int> spoken;
+  for (const std::int32_t id : ids) {
+    check_id(id);
+    const bool is_silent = id == special_.begin || id == special_.end || id == special_.padding;
+    if (id == special_.unknown || !is_silent) spoken.push_back(id);
+  }
+  std::string text;
+  const auto status = library_->model.Decode(spoken, &text);
+  HEED_CHECK(status.ok(), "[sentencepiece] the tokens cannot be decoded: {}", status.ToString());
+  return text;
+}
+
+std::int64_t SentencePiece::size() const { return library_->model.GetPieceSize(); }
+
+std::string SentencePiece::piece(std::int32_t id) const {
+  check_id(id);
+  return library_->model.IdToPiece(id);
+}
+
+bool SentencePiece::begins_word(std::int32_t id) const { return piece(id).starts_with(kSpace); }
+
+std::vector<Tokenizer::File> SentencePiece::files() const { return {{"tokenizer.model", model_}}; }
+
+}  // namespace heed

@@ -1,0 +1,46 @@
+// SentencePiece models (Kudo and Richardson 2018, https://arxiv.org/abs/1808.06226): subwords of
+// raw text, spaces written as "▁". The library does the work; training is
+// sentence_piece_training.h.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/text/tokenizer.h"
+
+namespace heed {
+
+/// A tokenizer by a SentencePiece model. Text is normalised as the model says, most often by NFKC
+/// and to single spaces; what decode() gives is the normalised text.
+class SentencePiece : public Tokenizer {
+ public:
+  /// Takes the content of a .model file; `source` names it in messages.
+  explicit SentencePiece(std::string model, std::string_view source = "SentencePiece model");
+  ~SentencePiece() override;
+
+  std::vector<std::int32_t> encode(std::string_view text) const override;
+  /// The text of unknown is " ⁇ ".
+  std::string decode(std::span<const std::int32_t> ids) const override;
+  std::int64_t size() const override;
+  SpecialTokens special() const override { return special_; }
+  std::string piece(std::int32_t id) const override;
+  bool begins_word(std::int32_t id) const override;
+  std::vector<File> files() const override;
+
+  /// Whether the model has a padding token of its own; special() gives unknown where it has not.
+  bool has_padding() const { return has_padding_; }
+
+ private:
+  void check_id(std::int32_t id) const;
+
+  struct Library;  // keeps SentencePiece's headers out of this one
+  std::unique_ptr<Library> library_;
+  std::string model_;
+  SpecialTokens special_;
+  bool has_padding_ = false;
+};
+
+}  // namespace heed

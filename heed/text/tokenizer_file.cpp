@@ -1,0 +1,64 @@
+#include "heed/text/tokenizer_file.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+#include "heed/io/config.h"
+
+namespace heed {
+
+void TokenizerFile::fields(io::Fields& field) {
+  field("heed_tokenizer", heed_tokenizer, "version of this format");
+  field("kind", kind, "what the tokens are");
+  field("joint", joint, "mark at the end of tokens that go on in the next");
+  field("threshold", threshold, "merges into tokens rarer than this are undone");
+  field("codes", codes, "the lines of the file of BPE codes");
+  field("tokens", tokens, "all tokens, special ones included; their numbers count from 0");
+  field("counts", counts, "how often each was seen", {.min = 0});
+}
+
+void TokenizerFile::validate() const {
+  HEED_CHECK(heed_tokenizer == kVersion,
+             "[tokenizer] the file is of version {}: this heed reads version {}", heed_tokenizer,
+             kVersion);
+  HEED_CHECK(counts.empty() || counts.size() == tokens.size(),
+             "[tokenizer] there are {} counts for {} tokens", counts.size(), tokens.size());
+}
+
+Vocabulary TokenizerFile::vocabulary() const {
+  std::vector<TokenCount> all;
+  all.reserve(tokens.size());
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    all.push_back({tokens[i], counts.empty() ? 0 : counts[i]});
+  }
+  return Vocabulary(std::move(all));
+}
+
+TokenizerFile tokenizer_file(TokenizerKind kind, const Vocabulary& vocabulary) {
+  TokenizerFile file;
+  file.heed_tokenizer = TokenizerFile::kVersion;
+  file.kind = kind;
+  for (const TokenCount& entry : vocabulary.tokens()) {
+    file.tokens.push_back(entry.token);
+    file.counts.push_back(entry.count);
+  }
+  if (std::all_of(file.counts.begin(), file.counts.end(), [](auto n) { return n == 0; })) {
+    file.counts.clear();
+  }
+  return file;
+}
+
+std::string tokenizer_text(const TokenizerFile& file) { return io::to_json(file); }
+
+bool is_tokenizer_text(std::string_view text) {
+  constexpr std::size_t kHead = 256;
+  return text.starts_with('{') && text.substr(0, kHead).find("\"heed_tokenizer\"") != text.npos;
+}
+
+TokenizerFile parse_tokenizer_file(std::string_view text, std::string_view source) {
+  TokenizerFile file;
+  io::load_json(text, file, source);
+  return file;
+}
+
+}  // namespace heed
