@@ -1,7 +1,6 @@
 #include "heed/generation/beam.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/generation/lockstep.h"
 
@@ -64,7 +63,7 @@ std::vector<Candidate> candidates(const Lockstep& lockstep, std::int64_t begin, 
     const double so_far = lockstep.sequence(row).so_far.log_probability;
     for (const std::int32_t token : lockstep.likeliest(row)) {
       const double total = so_far + lockstep.log_probability(row, token);
-      if (std::isfinite(total)) all.push_back({total, {row, token}});
+      all.push_back({total, {row, token}});
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {

@@ -98,12 +98,14 @@ void Lockstep::step(std::int64_t k) {
 }
 
 std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
-  if (full(row)) {
-    const bool possible = std::isfinite(log_probability(row, plan_.end));
-    return {&plan_.end, index(possible && k_ > 0 ? 1 : 0)};
-  }
-  const auto begin = likeliest_.begin() + row * k_;
-  return {begin, std::find(begin, begin + k_, kernels::kNoToken)};
+  std::span<const std::int32_t> found = std::span(likeliest_).subspan(index(row * k_), index(k_));
+  if (full(row)) found = {&plan_.end, index(std::min<std::int64_t>(1, k_))};
+  // A score may be above -inf and its log-probability not, next to one that is larger by far.
+  const auto possible = [&](std::int32_t token) {
+    return token != kernels::kNoToken && std::isfinite(log_probability(row, token));
+  };
+  while (!found.empty() && !possible(found.back())) found = found.first(found.size() - 1);
+  return found;
 }
 
 float Lockstep::log_probability(std::int64_t row, std::int32_t token) const {

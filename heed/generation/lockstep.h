@@ -48,7 +48,8 @@ class Lockstep {
   void step(std::int64_t k);
 
   // After a step:
-  /// At most k tokens that may follow, likeliest first, among equals the lowest first.
+  /// At most k tokens that may follow, likeliest first, among equals the lowest first; none of
+  /// probability 0.
   std::span<const std::int32_t> likeliest(std::int64_t row) const;
   /// Of a token after a sequence, by the model.
   float log_probability(std::int64_t row, std::int32_t token) const;

@@ -15,8 +15,7 @@ std::vector<Hypothesis> score_targets(StepModel& model, std::span<const Start> s
                  "[score] token {} is not among the model's {} tokens", token, model.vocabulary());
     }
   }
-  const SearchPlan free{.options = plan.options, .end = plan.end, .rules = {}};
-  Lockstep lockstep(model, starts, free);
+  Lockstep lockstep(model, starts, plan);
   std::vector<Hypothesis> results(starts.size());
   std::vector<Extension> extensions;
   for (std::size_t position = 0; lockstep.rows() > 0; ++position) {

@@ -75,6 +75,24 @@ TEST(Lockstep, AFullSequenceMayOnlyEndWhateverTheRulesSay) {
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));
 }
 
+TEST(Lockstep, WhatHasNoProbabilityIsNotOffered) {
+  const test::Scorer far = [](std::int64_t, const Tokens& fed) {
+    const float end = fed.size() == 1 ? 0.0f : -3e38f;
+    return std::vector<float>{0, 0, end, 3e38f, -3e38f, -std::numeric_limits<float>::infinity()};
+  };
+  ToyModel model(6, far, {0});
+  const SearchPlan plan = make_plan({.max_length = 1}, {.padding = -1});
+  Lockstep lockstep(model, starts_of(1), plan);
+  lockstep.step(4);
+  EXPECT_EQ(lockstep.log_probability(0, 2), -3e38f);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(3, 2));
+  const std::vector<Extension> next = {{0, 3}};
+  lockstep.advance(next);
+  lockstep.step(4);
+  EXPECT_TRUE(lockstep.full(0));
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre());
+}
+
 TEST(Lockstep, CopiesAreRowsOfTheirOwn) {
   ToyModel model = rising(8, {0, 1});
   const SearchPlan plan = make_plan({}, {});

@@ -97,9 +97,10 @@ TEST(OrderedFilter, HandsOnAsSoonAsAllBeforeAreThere) {
   filter.add("a", 3);
   filter.add("b", 9);
   filter.add("c", 3);
-  filter.add("d", 1);
+  filter.add("d", 9);
   filter.flush();
-  EXPECT_THAT(log, ElementsAre("run a c d", "emit 0", "run b", "emit 1", "emit 2", "emit 3"));
+  EXPECT_THAT(log,
+              ElementsAre("run a c", "emit 0", "run b", "emit 1", "emit 2", "run d", "emit 3"));
 }
 
 TEST(OrderedFilter, AWindowOfOneAnswersAtOnce) {

@@ -200,6 +200,25 @@ TEST(Sample, CopiesAreIndependentDrawsSortedByScore) {
   for (const Hypothesis& h : few) EXPECT_TRUE(different.contains(h.tokens));
 }
 
+TEST(Sample, NoCopyRepeatsThePlacesOfAnother) {
+  ToyModel model(104, [](std::int64_t, const Tokens&) { return std::vector<float>(104, 0.0f); },
+                 {0});
+  const SearchOptions options{.method = SearchMethod::sample,
+                              .n_best = 5,
+                              .min_length = 30,
+                              .max_length = 30,
+                              .max_length_extra = 30};
+  const NBest found = sample(model, starts_of(1), make_plan(options, {}))[0];
+  for (const Hypothesis& a : found) {
+    for (const Hypothesis& b : found) {
+      for (auto from = b.tokens.begin(); from + 5 <= b.tokens.end(); ++from) {
+        const bool itself = &a == &b && from == b.tokens.begin();
+        EXPECT_EQ(std::equal(from, from + 5, a.tokens.begin()), itself);
+      }
+    }
+  }
+}
+
 TEST(Sample, ReportsTheModelsProbabilityNotTheTemperedOne) {
   const std::vector<float> scores = {0, 0, 0, 0, 0};
   ToyModel model(5, [&](std::int64_t, const Tokens&) { return scores; }, {0});

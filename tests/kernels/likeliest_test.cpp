@@ -97,7 +97,7 @@ TEST(Likeliest, TiesGoToTheLowerToken) {
 TEST(Likeliest, RisingAndFallingRows) {
   for (const float sign : {1.0f, -1.0f}) {
     std::vector<float> x(5000);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = sign * 0.01f * static_cast<float>(i);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = sign * 1e-4f * static_cast<float>(i);
     compare({1, 5000}, 10, x, fmt::format("sign {}", sign));
   }
 }
