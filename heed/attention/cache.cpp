@@ -94,8 +94,8 @@ KvCache::KvCache(const KvCacheConfig& config) : batch_(config.batch), window_(co
   HEED_CHECK(config.heads > 0 && config.features > 0 && Dv > 0,
              "[kv_cache] heads {}, features {}, value_features {}: each must be 1 or more",
              config.heads, config.features, config.value_features);
-  HEED_CHECK(config.dtype == DType::f32 || config.dtype == DType::bf16,
-             "[kv_cache] dtype {}: a cache holds f32 or bf16", name_of(config.dtype));
+  HEED_CHECK(is_floating(config.dtype), "[kv_cache] dtype {}: a cache holds f32, f64 or bf16",
+             name_of(config.dtype));
   HEED_CHECK(config.capacity >= 0, "[kv_cache] capacity {}: it must be 0 or more", config.capacity);
   HEED_CHECK(!config.window || *config.window > 0,
              "[kv_cache] window {}: it must be 1 or more; leave it out to keep every position",

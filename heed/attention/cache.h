@@ -17,12 +17,17 @@ struct KvCacheConfig {
   std::int64_t heads = 0;           ///< G, those of keys and values.
   std::int64_t features = 0;        ///< D.
   std::int64_t value_features = 0;  ///< Dv; 0: as many as D.
-  DType dtype = DType::f32;         ///< f32, or bf16 for half the memory and half the reading.
+  DType dtype = DType::f32;         ///< Or bf16: half the memory, half the reading; or f64.
   std::int64_t capacity = 0;        ///< Positions to make room for at once; more come as needed.
   /// Keep only the last so many positions. Of Tq queries that each see w positions, the first needs
   /// w + Tq - 1; and what is evicted does not come back by rewind.
   std::optional<std::int64_t> window = {};
 };
+
+/// What a layer of such parameters keeps: f64 for doubles, else f32.
+inline DType cache_dtype(DType parameters) {
+  return parameters == DType::f64 ? DType::f64 : DType::f32;
+}
 
 class KvCache {
  public:

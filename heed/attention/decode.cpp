@@ -15,8 +15,8 @@ namespace {
 using kernels::AttentionShape;
 
 AttentionShape check_shape(const Tensor& q, const Tensor& k, const Tensor& v) {
-  HEED_CHECK(q.defined() && q.dtype() == DType::f32,
-             "[attention_decode] q is {}: queries must be f32, whatever the cache holds",
+  HEED_CHECK(q.defined() && (q.dtype() == DType::f32 || q.dtype() == DType::f64),
+             "[attention_decode] q is {}: queries must be f32 or f64, whatever the cache holds",
              q.defined() ? name_of(q.dtype()) : "undefined");
   HEED_CHECK(q.rank() == 4, "[attention_decode] q {}: it must be [B, H, Tq, D]",
              to_string(q.shape()));
@@ -74,10 +74,10 @@ Tensor attention_decode(const Tensor& q, const KvCache& cache, const AttentionSp
   const NoGrad no_grad;
   const Tensor k = cache.keys(), v = cache.values();  // [B, G, Tk, D], [B, G, Tk, Dv]
   const AttentionShape shape = check_shape(q, k, v);
-  if (k.dtype() == DType::bf16 && kernels::decode_is_better(shape)) {
+  if (k.dtype() == DType::bf16 && q.dtype() == DType::f32 && kernels::decode_is_better(shape)) {
     if (const Tensor output = decode_bf16(q, cache, shape, spec); output.defined()) return output;
   }
-  return attention(q, cast_data(k, DType::f32), cast_data(v, DType::f32), spec);
+  return attention(q, cast_data(k, q.dtype()), cast_data(v, q.dtype()), spec);
 }
 
 }  // namespace heed

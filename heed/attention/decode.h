@@ -15,8 +15,8 @@
 
 namespace heed {
 
-/// q [B, H, Tq, D] in f32 -> [B, H, Tq, Dv] in f32, without gradient; keys and values are read in
-/// the cache's dtype. Made for few queries, right for any number.
+/// q [B, H, Tq, D] -> [B, H, Tq, Dv], f32 or f64 as q is, without gradient; keys and values are
+/// read in the cache's dtype. Made for few queries, right for any number.
 Tensor attention_decode(const Tensor& q, const KvCache& cache, const AttentionSpec& spec = {});
 
 }  // namespace heed

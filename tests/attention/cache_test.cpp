@@ -235,8 +235,8 @@ TEST(KvCache, SaysWhatIsWrong) {
   EXPECT_EQ(make({.batch = -1, .heads = 1, .features = 1}),
             "[kv_cache] batch -1: it must be 0 or more");
   EXPECT_EQ(make({}), "[kv_cache] heads 0, features 0, value_features 0: each must be 1 or more");
-  EXPECT_EQ(make({.heads = 1, .features = 1, .dtype = DType::f64}),
-            "[kv_cache] dtype f64: a cache holds f32 or bf16");
+  EXPECT_EQ(make({.heads = 1, .features = 1, .dtype = DType::i64}),
+            "[kv_cache] dtype i64: a cache holds f32, f64 or bf16");
   EXPECT_EQ(make({.heads = 1, .features = 1, .capacity = -2}),
             "[kv_cache] capacity -2: it must be 0 or more");
   EXPECT_EQ(make({.heads = 1, .features = 1, .window = 0}),

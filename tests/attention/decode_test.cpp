@@ -160,10 +160,11 @@ TEST(AttentionDecodeOp, SaysWhatIsWrong) {
   const auto decode = [&](const Tensor& q, const AttentionSpec& spec = {}) {
     return error_message([&] { attention_decode(q, cache, spec); });
   };
-  EXPECT_EQ(decode(Tensor()),
-            "[attention_decode] q is undefined: queries must be f32, whatever the cache holds");
+  EXPECT_EQ(
+      decode(Tensor()),
+      "[attention_decode] q is undefined: queries must be f32 or f64, whatever the cache holds");
   EXPECT_EQ(decode(zeros({B, H, 1, D}, DType::bf16)),
-            "[attention_decode] q is bf16: queries must be f32, whatever the cache holds");
+            "[attention_decode] q is bf16: queries must be f32 or f64, whatever the cache holds");
   EXPECT_EQ(decode(zeros({H, 1, D})), "[attention_decode] q [4, 1, 20]: it must be [B, H, Tq, D]");
   EXPECT_EQ(decode(zeros({3, H, 1, D})),
             "[attention_decode] q [3, 4, 1, 20] has 3 sequences, the cache 2: B must agree");

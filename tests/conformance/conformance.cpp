@@ -156,31 +156,38 @@ Failures check_independence(const Subject& subject) {
 
 namespace {
 
-// The batch in another order, its own inverse.
-const std::vector<std::int64_t> kBackwards = {2, 1, 0};
-Tensor backwards(const Tensor& x) {
-  return index_select(x, 0, from_values(std::span(kBackwards), {3}));
-}
-
-// The result of decoding x in steps of one, one and then three positions at a time, shaped as the
-// whole; pointers know no positions yet to come, and the whole gives those 0. Reordered, the second
-// step and all after it have the sequences in another order.
-Tensor decoded(const AttentionLayer& layer, const AttentionInput& in, const Shape& whole,
-               bool reordered) {
-  const std::int64_t B = in.x.size(0), T = in.x.size(1);
-  const auto state = layer.start({.batch = B, .memory = in.memory, .lengths = in.lengths});
-  Tensor y = zeros(whole, in.x.dtype());
-  for (std::int64_t t = 0; t < T;) {
-    const std::int64_t n = std::min<std::int64_t>(t < 2 ? 1 : 3, T - t);
-    const bool turned = reordered && t > 0;
-    if (turned && t == 1) state->reorder(kBackwards);
-    const Tensor x = clone_data(view::slice(in.x, 1, t, t + n));
-    const Tensor next = layer.step(turned ? backwards(x) : x, *state);
-    Tensor to = view::slice(view::slice(y, 1, t, t + n), 2, 0, next.size(2));
-    copy_into(to, turned ? backwards(next) : next);
-    t += n;
+// How far the result of decoding x, in steps of one, one and then three positions, is from the
+// whole; pointers know no positions yet to come, and the whole gives those 0. Among beams, before
+// each step sequences change places, become more, or become fewer.
+double decoding_error(const AttentionLayer& layer, const AttentionInput& in, const Tensor& whole,
+                      bool beams) {
+  const std::vector<std::vector<std::int64_t>> orders = {
+      {2, 1, 0, 1}, {0, 2, 1, 0, 2}, {4, 1}, {1, 1, 0}, {2}};
+  const auto state =
+      layer.start({.batch = in.x.size(0), .memory = in.memory, .lengths = in.lengths});
+  std::vector<std::int64_t> rows = {0, 1, 2};  // of x, which each sequence is
+  double error = 0.0;
+  std::size_t step = 0;
+  for (std::int64_t t = 0, n = 1; t < in.x.size(1); t += n, ++step) {
+    n = std::min<std::int64_t>(step < 2 ? 1 : 3, in.x.size(1) - t);
+    if (beams) {
+      std::vector<std::int64_t> now;
+      for (const std::int64_t from : orders[step % orders.size()]) {
+        now.push_back(rows[static_cast<std::size_t>(from)]);
+      }
+      state->reorder(orders[step % orders.size()]);
+      rows = now;
+    }
+    const Tensor ids =
+        from_values(std::span<const std::int64_t>(rows), {static_cast<std::int64_t>(rows.size())});
+    const auto part = [&](const Tensor& x) {
+      return index_select(clone_data(view::slice(x, 1, t, t + n)), 0, ids);
+    };
+    const Tensor next = layer.step(part(in.x), *state);
+    const Tensor expected = clone_data(view::slice(part(whole), 2, 0, next.size(2)));
+    error = std::max(error, max_relative_error(next, expected));
   }
-  return y;
+  return error;
 }
 
 }  // namespace
@@ -191,14 +198,21 @@ Failures check_decoding(const Subject& subject) {
   const NoGrad off;
   for (const Mode& mode : modes_of(subject.traits)) {
     if (mode.see || (!mode.memory && !mode.causal)) continue;
-    const auto layer = subject.make();
-    const AttentionInput in = input_of(subject.traits, mode, {});
-    const Tensor whole = run(*layer, in);
-    for (const bool reordered : {false, true}) {
-      const double error = max_relative_error(decoded(*layer, in, whole.shape(), reordered), whole);
-      if (!(error <= 1e-5)) {
-        failures.push_back(fmt::format("{}: decoding{} is {} away from the whole", mode.name,
-                                       reordered ? " with beams" : "", error));
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      const auto layer = subject.make();
+      layer->to(dtype);
+      const AttentionInput in = input_of(subject.traits, mode, {}, dtype);
+      const Tensor whole = run(*layer, in);
+      for (const bool beams : {false, true}) {
+        const std::string what = fmt::format("{}, {}: decoding{}", mode.name, name_of(dtype),
+                                             beams ? " with beams" : "");
+        try {
+          const double error = decoding_error(*layer, in, whole, beams);
+          if (error <= (dtype == DType::f64 ? 1e-12 : 1e-5)) continue;
+          failures.push_back(fmt::format("{} is {} away from the whole", what, error));
+        } catch (const Error& e) {
+          failures.push_back(fmt::format("{} fails: {}", what, e.what()));
+        }
       }
     }
   }

@@ -139,6 +139,7 @@ Tensor GlobalAttention::weights(const AttentionInput& in) const {
 class GlobalAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
+    config.batch = static_cast<std::int64_t>(from.size());
     if (cache) cache->reorder(from);
     if (!keys.defined()) return;
     const Tensor ids = from_values(from, {static_cast<std::int64_t>(from.size())});
@@ -147,7 +148,9 @@ class GlobalAttention::State : public DecodeState {
     }
   }
 
-  std::optional<KvCache> cache;
+  KvCacheConfig config;
+  std::optional<KvCache> cache;  // made at the first step: a layer may have no parameters, and only
+                                 // what it is given tells the dtype
   Tensor keys, values, lengths;
   std::int64_t asked = 0;
 };
@@ -164,8 +167,8 @@ std::unique_ptr<DecodeState> GlobalAttention::start(const DecodeStart& from) con
     return state;
   }
   const std::int64_t features = key ? config_.hidden : config_.embed;
-  state->cache.emplace(KvCacheConfig{
-      .batch = from.batch, .heads = 1, .features = features, .value_features = config_.embed});
+  state->config = {
+      .batch = from.batch, .heads = 1, .features = features, .value_features = config_.embed};
   return state;
 }
 
@@ -180,6 +183,10 @@ Tensor GlobalAttention::step(const Tensor& x, DecodeState& decode_state) const {
     state.asked += x.size(1);
     const AttentionSpec spec = spec_of({.x = x, .lengths = state.lengths}, place);
     return result(attend({queries(x), state.keys, state.values, spec}), x);
+  }
+  if (!state.cache) {
+    state.config.dtype = cache_dtype(x.dtype());
+    state.cache.emplace(state.config);
   }
   KvCache& cache = *state.cache;
   cache.append(keys(x, cache.length()), unsqueeze(x, 1));

@@ -172,8 +172,11 @@ Tensor LshAttention::weights(const AttentionInput& in) const {
 // Keys and values of all positions so far, and which of them each bucket holds.
 class LshAttention::State : public DecodeState {
  public:
-  State(const Config& config, std::int64_t batch)
-      : cache({.batch = batch, .heads = config.heads, .features = config.embed / config.heads}),
+  State(const Config& config, std::int64_t batch, DType dtype)
+      : cache({.batch = batch,
+               .heads = config.heads,
+               .features = config.embed / config.heads,
+               .dtype = dtype}),
         config_(config),
         held_(static_cast<std::size_t>(batch * lines() * config.buckets)) {}
 
@@ -222,7 +225,7 @@ class LshAttention::State : public DecodeState {
 
 std::unique_ptr<DecodeState> LshAttention::start(const DecodeStart& from) const {
   refuse_memory("lsh", from.memory);
-  return std::make_unique<State>(config_, from.batch);
+  return std::make_unique<State>(config_, from.batch, cache_dtype(out_proj.weight.dtype()));
 }
 
 // One position, x [B, 1, E].

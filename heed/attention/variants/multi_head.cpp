@@ -223,7 +223,10 @@ std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) 
   const NoGrad no_grad;
   auto state = std::make_unique<State>();
   if (!from.memory.defined()) {
-    KvCacheConfig config{.batch = from.batch, .heads = kv_heads(), .features = head_size()};
+    KvCacheConfig config{.batch = from.batch,
+                         .heads = kv_heads(),
+                         .features = head_size(),
+                         .dtype = cache_dtype(out_proj.weight.dtype())};
     if (const auto back = reach()) config.window = *back + kMostAtOnce;
     state->cache.emplace(config);
     return state;

@@ -190,7 +190,10 @@ std::unique_ptr<DecodeState> TransformerXlAttention::start(const DecodeStart& fr
   auto state = std::make_unique<State>();
   const std::int64_t H = config_.heads;
   if (!from.memory.defined()) {
-    KvCacheConfig config{.batch = from.batch, .heads = H, .features = config_.embed / H};
+    KvCacheConfig config{.batch = from.batch,
+                         .heads = H,
+                         .features = config_.embed / H,
+                         .dtype = cache_dtype(o_net.weight.dtype())};
     if (config_.mem_length > 0) config.window = config_.mem_length + kMostAtOnce;
     state->cache.emplace(config);
     return state;
