@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/base/suggest.h"
 #include "heed/io/config.h"
 
 namespace heed {
@@ -20,6 +21,24 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
+// Values are checked where layers are made of them, which costs more than a look at the names.
+void check_option_names(const AttentionChoice& choice) {
+  const std::vector<io::FieldInfo> known = find_mechanism(choice.name).options();
+  std::vector<std::string_view> names;
+  for (const io::FieldInfo& field : known) names.push_back(field.path);
+  for (const std::string& option : choice.options) {
+    std::string name = option.substr(0, option.find('='));
+    std::ranges::replace(name, '-', '_');  // as in flags
+    HEED_CHECK(name.size() < option.size(),
+               "[attention] option \"{}\" of \"{}\": expected key=value", option, choice.name);
+    if (std::ranges::find(names, name) != names.end()) continue;
+    const std::string_view near = nearest(name, names);
+    fail("[attention] \"{}\" has no option \"{}\": {}", choice.name, name,
+         near.empty() ? fmt::format("its options are {}", fmt::join(names, ", "))
+                      : fmt::format("did you mean \"{}\"?", near));
+  }
+}
+
 }  // namespace
 
 AttentionChoice parse_attention(std::string_view text) {
@@ -30,6 +49,7 @@ AttentionChoice parse_attention(std::string_view text) {
   AttentionChoice choice{.name = words[0]};
   choice.options.assign(words.begin() + 1, words.end());
   choice.validate();
+  check_option_names(choice);
   return choice;
 }
 

@@ -12,7 +12,7 @@
 
 namespace heed {
 
-/// "name key=value key=value" as a choice; the name is that of a mechanism, or it throws.
+/// "name key=value key=value" as a choice; throws unless a mechanism has this name and these keys.
 AttentionChoice parse_attention(std::string_view text);
 
 /// "name key=value key=value" as a position code.

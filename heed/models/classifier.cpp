@@ -68,13 +68,16 @@ void ClassifierConfig::fields(io::Fields& field) {
 }
 
 void ClassifierConfig::validate() const {
-  const Traits& traits = find_mechanism(parse_attention(attention).name).traits;
+  HEED_CHECK(embed >= 1 && heads >= 1 && embed % heads == 0,
+             "[classifier] embed {} is not a multiple of heads {}", embed, heads);
+  HEED_CHECK(layers >= 1, "[classifier] {} layers: one at least", layers);
+  const AttentionChoice choice = parse_attention(attention);
+  const Traits& traits = find_mechanism(choice.name).traits;
   HEED_CHECK(traits.form == Form::sequence && traits.self,
              "[classifier] attention \"{}\": a classifier needs one that maps a sequence to a "
              "sequence; `heed list` shows what each does",
              attention);
-  HEED_CHECK(embed % heads == 0, "[classifier] embed {} is not a multiple of heads {}", embed,
-             heads);
+  with_positions(choice, parse_positions(positions));
 }
 
 Classifier::Classifier(const Config& config, Generator& generator)

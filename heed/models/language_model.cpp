@@ -68,13 +68,15 @@ void LanguageModelConfig::fields(io::Fields& field) {
 }
 
 void LanguageModelConfig::validate() const {
-  const Traits& traits = find_mechanism(parse_attention(attention).name).traits;
+  HEED_CHECK(embed >= 1 && heads >= 1 && embed % heads == 0,
+             "[language_model] embed {} is not a multiple of heads {}", embed, heads);
+  const AttentionChoice choice = parse_attention(attention);
+  const Traits& traits = find_mechanism(choice.name).traits;
   HEED_CHECK(traits.form == Form::sequence && traits.self && traits.causal,
              "[language_model] attention \"{}\": a language model needs one that maps a sequence "
              "to a sequence and knows causal; `heed list` shows what each does",
              attention);
-  HEED_CHECK(embed % heads == 0, "[language_model] embed {} is not a multiple of heads {}", embed,
-             heads);
+  with_positions(choice, parse_positions(positions));
 }
 
 LanguageModel::LanguageModel(const Config& config, Generator& generator)
@@ -87,6 +89,7 @@ LanguageModel::LanguageModel(const Config& config, Generator& generator)
       decoder(stack_of(config), generator),
       config_(config) {
   initialise(decoder, generator);
+  output = tokens.tokens.weight;  // [V, E]
   if (!config.tied) {
     output = empty({config.vocabulary, config.embed});  // [V, E]
     init::normal(output, kDeviation, generator);
@@ -97,20 +100,17 @@ LanguageModel::LanguageModel(const Config& config, Generator& generator)
 void LanguageModel::visit(ParameterVisitor& visitor) {
   visitor("tokens", tokens);
   visitor("decoder", decoder);
-  if (output.defined()) visitor("output.weight", output);
+  visitor("output.weight", output);
 }
 
 Tensor LanguageModel::operator()(const Tensor& ids, std::vector<LayerWeights>* weights) const {
   return decoder({.x = tokens(ids), .causal = true}, weights);  // [B, T, E]
 }
 
-const Tensor& LanguageModel::output_weight() const {
-  return output.defined() ? output : tokens.tokens.weight;
-}
-
-Tensor LanguageModel::scores(const Tensor& y) const { return linear(y, output_weight()); }
+Tensor LanguageModel::scores(const Tensor& y) const { return linear(y, output); }
 
 LanguageModel::Decoding LanguageModel::start(std::int64_t batch) const {
+  const NoGrad no_grad;
   return {.state = decoder.start(batch)};
 }
 

@@ -28,7 +28,8 @@ struct LanguageModelConfig {
   void validate() const;
 };
 
-/// Parameters "tokens" (embeddings), "decoder" (a stack) and, unless tied, "output.weight" [V, E].
+/// Parameters "tokens" (embeddings), "decoder" (a stack) and "output.weight" [V, E]; if tied, the
+/// output is another name of "tokens.tokens.weight".
 class LanguageModel : public Module {
  public:
   using Config = LanguageModelConfig;
@@ -41,7 +42,7 @@ class LanguageModel : public Module {
   /// How each token would do next: [..., E] -> [..., V], before the softmax.
   Tensor scores(const Tensor& y) const;
   /// The matrix behind scores(): [V, E].
-  const Tensor& output_weight() const;
+  const Tensor& output_weight() const { return output; }
 
   /// What decoding has come to.
   struct Decoding {
@@ -57,7 +58,7 @@ class LanguageModel : public Module {
 
   TextEmbedding tokens;
   EncoderStack decoder;
-  Tensor output;  // [V, E], undefined if tied
+  Tensor output;  // [V, E]; if tied, the embeddings
 
  private:
   Config config_;

@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "heed/autograd/tape.h"
+#include "heed/base/error.h"
 
 namespace heed {
 namespace {
 
 template <typename Layer>
 std::vector<Layer> layers_of(const StackConfig& config, Generator& generator) {
+  HEED_CHECK(config.layers >= 0, "[stack] {} layers: 0 or more", config.layers);
   std::vector<Layer> layers;
   layers.reserve(static_cast<std::size_t>(config.layers));
   for (std::int64_t i = 0; i < config.layers; ++i) layers.emplace_back(config.layer, generator);

@@ -91,6 +91,8 @@ void TransformerConfig::fields(io::Fields& field) {
 }
 
 void TransformerConfig::validate() const {
+  HEED_CHECK(embed >= 1 && heads >= 1 && embed % heads == 0,
+             "[transformer] embed {} is not a multiple of heads {}", embed, heads);
   check_form("encoder_attention", encoder_attention, false);
   check_form("decoder_attention", decoder_attention, false);
   check_form("cross_attention", cross_attention, true);
@@ -98,12 +100,13 @@ void TransformerConfig::validate() const {
              "[transformer] decoder_attention \"{}\" cannot be kept from looking ahead: choose one "
              "that knows causal",
              decoder_attention);
-  HEED_CHECK(embed % heads == 0, "[transformer] embed {} is not a multiple of heads {}", embed,
-             heads);
   HEED_CHECK(tied != Tied::three || source_vocabulary == target_vocabulary,
              "[transformer] tied = \"three\" with vocabularies of {} and {}: share one vocabulary, "
              "or use tied = \"two\"",
              source_vocabulary, target_vocabulary);
+  for (const std::string& text : {encoder_attention, decoder_attention}) {
+    with_positions(parse_attention(text), parse_positions(positions));
+  }
 }
 
 Transformer::Transformer(const Config& config, Generator& generator)
@@ -114,6 +117,7 @@ Transformer::Transformer(const Config& config, Generator& generator)
       config_(config) {
   initialise(encoder, generator);
   initialise(decoder, generator);
+  output = target.tokens.weight;  // [V, E]
   if (config.tied == Tied::three) source.tokens.weight = target.tokens.weight;
   if (config.tied == Tied::none) {
     output = empty({config.target_vocabulary, config.embed});  // [V, E]
@@ -127,7 +131,7 @@ void Transformer::visit(ParameterVisitor& visitor) {
   visitor("target", target);
   visitor("encoder", encoder);
   visitor("decoder", decoder);
-  if (output.defined()) visitor("output.weight", output);
+  visitor("output.weight", output);
 }
 
 Memory Transformer::encode(const Tensor& ids, const Tensor& lengths,
@@ -142,13 +146,10 @@ Tensor Transformer::decode(const Tensor& ids, const Memory& memory,
                  weights);
 }
 
-const Tensor& Transformer::output_weight() const {
-  return output.defined() ? output : target.tokens.weight;
-}
-
-Tensor Transformer::scores(const Tensor& y) const { return linear(y, output_weight()); }
+Tensor Transformer::scores(const Tensor& y) const { return linear(y, output); }
 
 Transformer::Decoding Transformer::start(const Memory& memory) const {
+  const NoGrad no_grad;
   return {
       .state = decoder.start(
           {.batch = memory.states.size(0), .memory = memory.states, .lengths = memory.lengths})};

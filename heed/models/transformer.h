@@ -65,7 +65,7 @@ struct TransformerWeights {
 };
 
 /// Parameters "source", "target" (embeddings), "encoder", "decoder" (stacks, named as in
-/// torch.nn.Transformer) and, unless tied, "output.weight" [V, E].
+/// torch.nn.Transformer) and "output.weight" [V, E]; tied ones are one tensor under several names.
 class Transformer : public Module {
  public:
   using Config = TransformerConfig;
@@ -82,7 +82,7 @@ class Transformer : public Module {
   /// How each token would do next: [..., E] -> [..., V], before the softmax.
   Tensor scores(const Tensor& y) const;
   /// The matrix behind scores(): [V, E].
-  const Tensor& output_weight() const;
+  const Tensor& output_weight() const { return output; }
 
   /// What decoding has come to.
   struct Decoding {
@@ -105,7 +105,7 @@ class Transformer : public Module {
   TextEmbedding source, target;
   EncoderStack encoder;
   DecoderStack decoder;
-  Tensor output;  // [V, E], undefined if tied
+  Tensor output;  // [V, E]; if tied, the target's embeddings
 
  private:
   Config config_;

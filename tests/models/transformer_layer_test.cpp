@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "heed/io/config.h"
+#include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
+#include "heed/ops/matmul.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
@@ -113,6 +115,70 @@ TEST(TransformerLayer, DropsOnlyWhileTraining) {
   EXPECT_FALSE(test::same_bits(layer({.x = x}), layer({.x = x}))) << "two masks";
   layer.eval();
   EXPECT_TRUE(test::same_bits(layer({.x = x}), layer({.x = x})));
+}
+
+TEST(TransformerLayer, EachDropoutHasItsPlace) {
+  const Tensor x = randn({2, 6, 12}), memory = randn({2, 4, 12});
+  for (const char* const kind : {"dropout", "attention_dropout", "activation_dropout"}) {
+    TransformerLayerConfig config = small();
+    config.attention_dropout = config.activation_dropout = 0.0;
+    io::set_fields(config, {fmt::format("{}=0.5", kind)});
+    TransformerDecoderLayer layer(config);
+    const auto differs = [](const auto& f) { return !test::same_bits(f(), f()); };
+    const std::string_view only = kind;
+    EXPECT_EQ(differs([&] { return (*layer.self_attn)({.x = x}); }), only == "attention_dropout");
+    EXPECT_EQ(differs([&] { return (*layer.multihead_attn)({.x = x, .memory = memory}); }),
+              only == "attention_dropout");
+    EXPECT_EQ(differs([&] { return layer.feed_forward(x); }), only == "activation_dropout");
+    EXPECT_EQ(differs([&] { return layer.dropout1(x); }), only == "dropout");
+    EXPECT_TRUE(differs([&] { return layer({.x = x, .memory = memory}); }));
+    layer.eval();
+    EXPECT_FALSE(differs([&] { return layer({.x = x, .memory = memory}); }));
+  }
+}
+
+TEST(TransformerLayer, NetworksOfAllKinds) {
+  const Tensor x = randn({2, 3, 12});
+  for (const auto& [kind, name] : enum_names(FeedForwardKind{})) {
+    TransformerLayerConfig config = small();
+    config.activation = kind;
+    TransformerEncoderLayer layer(config);
+    const bool gated = kind == FeedForwardKind::swiglu || kind == FeedForwardKind::geglu;
+    ASSERT_EQ(layer.feed_forward.gated.has_value(), gated) << name;
+    ASSERT_EQ(layer.feed_forward.plain.has_value(), !gated) << name;
+    std::vector<std::string> names;
+    for (const NamedTensor& parameter : layer.named_parameters()) names.push_back(parameter.name);
+    EXPECT_THAT(names, testing::Contains(gated ? "up_proj.weight" : "linear1.weight")) << name;
+  }
+}
+
+// act(gate) up through down, of ops alone.
+TEST(TransformerLayer, AGateMultiplies) {
+  const Tensor x = randn({2, 3, 12});
+  for (const FeedForwardKind kind : {FeedForwardKind::swiglu, FeedForwardKind::geglu}) {
+    TransformerLayerConfig config = small();
+    config.activation = kind;
+    const TransformerEncoderLayer layer(config);
+    const GatedFeedForward& network = *layer.feed_forward.gated;
+    const auto map = [](const Tensor& in, const Linear& by) {
+      return linear(in, by.weight, {.bias = by.bias});
+    };
+    const Tensor gate = map(x, network.gate_proj);
+    const Tensor open = kind == FeedForwardKind::swiglu ? silu(gate) : gelu(gate);
+    EXPECT_LE(test::max_relative_error(layer.feed_forward(x),
+                                       map(open * map(x, network.up_proj), network.down_proj)),
+              1e-6);
+  }
+}
+
+TEST(TransformerLayer, ShowsItsWeights) {
+  const TransformerDecoderLayer layer(small());
+  const Tensor x = randn({2, 6, 12}), memory = randn({2, 4, 12});
+  LayerWeights seen;
+  const Tensor y = layer({.x = x, .memory = memory}, &seen);
+  EXPECT_TRUE(test::same_bits(y, layer({.x = x, .memory = memory}))) << "looking changes nothing";
+  EXPECT_TRUE(test::same_bits(seen.self, layer.self_attn->weights({.x = x, .causal = true})));
+  EXPECT_EQ(to_string(seen.cross.shape()), "[2, 3, 6, 4]");
 }
 
 TEST(TransformerLayer, ConfigsNameTheAttention) {

@@ -15,6 +15,7 @@ import attention
 import convolution
 import functions
 import layers
+import models
 import optimisers
 import recurrent
 import safetensors_file
@@ -33,11 +34,12 @@ GROUPS = {
     "Functions": functions,
     "Attention": attention,
     "Transformer layers": transformer,
+    "Models": models,
     "Optimisers": optimisers,
     "Schedules": schedules,
 }
 IMPLIED = ("grad", "after.", "ema.")  # tensors whose shape follows from another's
-MAX_TOTAL_BYTES = 1_800_000
+MAX_TOTAL_BYTES = 2_000_000
 
 
 def main() -> int:

@@ -1,0 +1,229 @@
+// The language model beside a GPT in nanoGPT's shape, with every mechanism and position code that
+// goes with it, step by step, and what is said of wrong configs.
+#include "heed/models/language_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/autograd/tape.h"
+#include "heed/base/threads.h"
+#include "heed/io/config.h"
+#include "heed/nn/checkpoint_file.h"
+#include "heed/ops/linear_cross_entropy.h"
+#include "tests/models/golden_model.h"
+#include "tests/models/model_case.h"
+#include "tests/support/error_message.h"
+#include "tests/support/temp_dir.h"
+
+namespace heed {
+namespace {
+
+using test::random_ids;
+using test::row_of;
+using test::same_bits;
+using testing::HasSubstr;
+
+LanguageModelConfig small() {
+  return {.vocabulary = test::kVocabulary,
+          .embed = test::kEmbed,
+          .heads = test::kHeads,
+          .hidden = test::kHidden,
+          .layers = 2};
+}
+
+Tensor loss_of(const LanguageModel& model, const Tensor& ids) {
+  return linear_cross_entropy(model(ids), model.output_weight(), random_ids(3, 8, 9)).loss;
+}
+
+// Where nanoGPT's parameters go.
+const std::vector<Rename> kFromNanoGpt = {{"transformer.wte", "tokens.tokens"},
+                                          {"transformer.wpe", "tokens.position"},
+                                          {"transformer.h", "decoder.layers"},
+                                          {"transformer.ln_f", "decoder.norm"},
+                                          {"lm_head", "output"},
+                                          {"ln_1", "norm1"},
+                                          {"ln_2", "norm2"},
+                                          {"attn.c_attn.weight", "self_attn.in_proj_weight"},
+                                          {"attn.c_proj", "self_attn.out_proj"},
+                                          {"mlp.c_fc", "linear1"},
+                                          {"mlp.c_proj", "linear2"}};
+
+TEST(LanguageModel, Golden) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    LanguageModel model({.vocabulary = 11,
+                         .embed = 8,
+                         .heads = 2,
+                         .layers = 2,
+                         .positions = "learned max_length=8"});
+    const auto scores = [&](const test::GoldenModel::Input& in) {
+      return model.scores(model(in("ids")));
+    };
+    test::check_golden_model(
+        model, {.name = "language_model", .rename = kFromNanoGpt, .scores = scores}, dtype);
+  }
+}
+
+// ---- the registry -------------------------------------------------------------------------------
+
+void check_model(const LanguageModelConfig& config, const Mechanism& mechanism) {
+  Generator generator(11);
+  LanguageModel model(config, generator);
+  const Tensor ids = random_ids(3, 8, 1);
+  test::expect_learns(model, loss_of(model, ids), [&](const std::string& name) {
+    const std::size_t at = name.find(".self_attn.");
+    if (at == name.npos) return false;
+    return !mechanism.traits.gradient || !test::has_a_part(mechanism, name.substr(at + 11));
+  });
+  model.eval();
+  const NoGrad no_grad;
+  const Tensor whole = model(ids);
+  const Tensor beside = model(test::with_other_tokens(ids, 0, 0));
+  for (const std::int64_t b : {1, 2}) {
+    EXPECT_TRUE(same_bits(row_of(beside, b), row_of(whole, b))) << "row " << b;
+  }
+  const auto until = [](const Tensor& x, std::int64_t end) {
+    return clone_data(view::slice(row_of(x, 1), 0, 0, end));
+  };
+  const Tensor later = model(test::with_other_tokens(ids, 1, 5));
+  EXPECT_LE(test::max_relative_error(until(later, 5), until(whole, 5)), 2e-6) << "what follows";
+  EXPECT_GT(test::max_relative_error(until(later, 6), until(whole, 6)), 1e-3);
+  if (mechanism.traits.decodes) test::expect_steps_give(model, model.start(3), ids, whole);
+}
+
+TEST(LanguageModel, EveryMechanismThatFitsWorks) {
+  for (const Mechanism& mechanism : mechanisms()) {
+    SCOPED_TRACE(mechanism.name);
+    LanguageModelConfig config = small();
+    config.attention = test::text_of(mechanism);
+    if (test::asks_itself(mechanism.traits) && mechanism.traits.causal) {
+      check_model(config, mechanism);
+    } else {
+      EXPECT_THAT(error_message([&] { config.validate(); }),
+                  HasSubstr("needs one that maps a sequence to a sequence and knows causal"));
+    }
+  }
+}
+
+TEST(LanguageModel, EveryPositionCodeWorks) {
+  for (const PositionKind& kind : positions()) {
+    SCOPED_TRACE(kind.name);
+    LanguageModelConfig config = small();
+    config.positions = std::string(kind.name);
+    check_model(config, find_mechanism("multi_head"));
+  }
+}
+
+// ---- ties, numbers, threads ---------------------------------------------------------------------
+
+TEST(LanguageModel, TiesAreOneTensorSavedOnce) {
+  for (const bool tied : {true, false}) {
+    LanguageModelConfig config = small();
+    config.tied = tied;
+    LanguageModel model(config), other(config);
+    model.clone_parameters();
+    EXPECT_EQ(model.output.storage()->data() == model.tokens.tokens.weight.storage()->data(), tied);
+    const TempDir dir;
+    save_parameters(model, dir / "model.safetensors");
+    const auto file = io::SafetensorsFile::open(dir / "model.safetensors");
+    EXPECT_EQ(std::ranges::any_of(file.entries(),
+                                  [](const auto& entry) { return entry.name == "output.weight"; }),
+              !tied);
+    load_parameters(other, dir / "model.safetensors");
+    const Tensor ids = random_ids(3, 8, 1);
+    EXPECT_TRUE(same_bits(model.scores(model(ids)), other.scores(other(ids))));
+  }
+}
+
+TEST(LanguageModel, StartsAsGpt2Does) {
+  LanguageModelConfig config = small();
+  config.embed = 64;
+  config.layers = 8;
+  config.hidden = 0;
+  config.bias = true;
+  const LanguageModel model(config);
+  const auto deviation = [](const Tensor& x) {
+    double sum = 0.0;
+    for (const float value : x.to_vector<float>()) sum += static_cast<double>(value) * value;
+    return std::sqrt(sum / static_cast<double>(x.numel()));
+  };
+  const TransformerEncoderLayer& layer = model.decoder.layers[3];
+  EXPECT_EQ(to_string(layer.feed_forward.plain->linear1.weight.shape()), "[256, 64]");
+  EXPECT_NEAR(deviation(layer.feed_forward.plain->linear1.weight), 0.02, 1e-3);
+  EXPECT_NEAR(deviation(layer.feed_forward.plain->linear2.weight), 0.02 / 4.0, 3e-4);
+  EXPECT_EQ(deviation(layer.feed_forward.plain->linear1.bias), 0.0);
+  EXPECT_NEAR(deviation(model.tokens.tokens.weight), 0.02, 3e-3);
+}
+
+TEST(LanguageModel, BitsDoNotDependOnTheNumberOfThreads) {
+  LanguageModelConfig config = small();
+  config.dropout = 0.3;
+  LanguageModel model(config);
+  const Tensor ids = random_ids(3, 8, 1);
+  const int before = num_threads();
+  std::vector<std::vector<Tensor>> results;
+  for (const int threads : {1, 2}) {
+    set_num_threads(threads);
+    default_generator() = Generator(3);
+    const Tensor loss = loss_of(model, ids);
+    loss.backward();
+    results.emplace_back().push_back(loss);
+    for (const Tensor& parameter : model.parameters()) results.back().push_back(parameter.grad());
+    model.zero_grad();
+  }
+  set_num_threads(before);
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    EXPECT_TRUE(same_bits(results[0][i], results[1][i])) << i;
+  }
+}
+
+TEST(LanguageModel, DropsOnlyWhileTraining) {
+  LanguageModelConfig config = small();
+  config.dropout = 0.3;
+  LanguageModel model(config);
+  const Tensor ids = random_ids(3, 8, 1);
+  EXPECT_FALSE(same_bits(model(ids), model(ids)));
+  model.eval();
+  EXPECT_TRUE(same_bits(model(ids), model(ids)));
+}
+
+TEST(LanguageModel, ShowsWhatPositionsAttendTo) {
+  const LanguageModel model(small());
+  std::vector<LayerWeights> seen;
+  model(random_ids(3, 8, 1), &seen);
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(to_string(seen[1].self.shape()), "[3, 2, 8, 8]");
+  EXPECT_EQ(seen[1].self.data<float>()[1], 0.0f) << "the first position sees itself alone";
+}
+
+// ---- configs ------------------------------------------------------------------------------------
+
+TEST(LanguageModel, WrongUseSaysWhatIsWrong) {
+  const auto complaint = [](std::initializer_list<std::string> fields) {
+    LanguageModelConfig config = small();
+    return error_message([&] {
+      io::set_fields(config, fields);
+      LanguageModel model(config);
+    });
+  };
+  EXPECT_EQ(complaint({"attention=multi_haed"}),
+            "[config] flags: [attention] there is no mechanism \"multi_haed\": did you mean "
+            "\"multi_head\"?");
+  EXPECT_EQ(complaint({"heads=3"}),
+            "[config] flags: [language_model] embed 16 is not a multiple of heads 3");
+  EXPECT_EQ(complaint({"vocabulary=0"}), "[language_model] a vocabulary of 0: give its size");
+  EXPECT_EQ(complaint({"attention=lsh", "positions=alibi"}),
+            "[config] flags: [attention] \"lsh\" takes no position code inside, and \"alibi\" acts "
+            "there: choose one that is added to embeddings, such as \"sinusoidal\"");
+  LanguageModelConfig config = small();
+  config.heads = 0;
+  EXPECT_EQ(error_message([&] { LanguageModel model(config); }),
+            "[language_model] embed 16 is not a multiple of heads 0");
+  LanguageModelConfig again;
+  io::load_toml(io::to_toml(small()), again);
+  EXPECT_EQ(io::to_toml(again), io::to_toml(small()));
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,128 @@
+// What tests of models of text have in common: random tokens, mechanisms of the registry as configs
+// name them, whether everything learns, and step-by-step decoding with rows that come and go.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "heed/attention/registry.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/index.h"
+#include "heed/ops/reduce.h"
+#include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
+#include "heed/tensor/view.h"
+#include "tests/support/op_case.h"
+
+namespace heed::test {
+
+inline constexpr std::int64_t kVocabulary = 11;
+/// Sizes that the samples of all mechanisms go with.
+inline constexpr std::int64_t kEmbed = 16, kHeads = 2, kHidden = 20;
+
+/// Tokens i64 [B, T], others for each stream.
+inline Tensor random_ids(std::int64_t B, std::int64_t T, std::uint64_t stream) {
+  const RandomStream random{7, stream};
+  Tensor ids = empty({B, T}, DType::i64);
+  for (std::int64_t i = 0; i < B * T; ++i) {
+    ids.mutable_data<std::int64_t>()[i] = random.below(static_cast<std::uint64_t>(i), kVocabulary);
+  }
+  return ids;
+}
+
+inline Tensor lengths_of(std::initializer_list<std::int64_t> lengths) {
+  return from_values<std::int64_t>(lengths, {static_cast<std::int64_t>(lengths.size())});
+}
+
+/// ids with those of row b from `first` on replaced by others.
+inline Tensor with_other_tokens(const Tensor& ids, std::int64_t b, std::int64_t first) {
+  Tensor changed = clone_data(ids);
+  for (std::int64_t t = first; t < ids.size(1); ++t) {
+    std::int64_t& token = changed.mutable_data<std::int64_t>()[b * ids.size(1) + t];
+    token = (token + 1 + t % 3) % kVocabulary;
+  }
+  return changed;
+}
+
+/// Row b of x.
+inline Tensor row_of(const Tensor& x, std::int64_t b) { return clone_data(view::select(x, 0, b)); }
+
+/// "name key=value" with the options of a mechanism's sample.
+inline std::string text_of(const Mechanism& mechanism) {
+  return fmt::format("{} {}", mechanism.name, mechanism.about.sample);
+}
+
+inline bool asks_itself(const Traits& traits) {
+  return traits.form == Form::sequence && traits.self;
+}
+inline bool asks_memory(const Traits& traits) {
+  return traits.form == Form::sequence && traits.cross;
+}
+
+/// Whether a mechanism's own parameter has a part in what the layer gives to others; those of
+/// pointer_generator's gates have not, for example.
+inline bool has_a_part(const Mechanism& mechanism, const std::string& name) {
+  std::vector<std::string> options = sample_options(mechanism);
+  options.push_back(fmt::format("embed={}", kEmbed));
+  const auto layer = mechanism.make(options, default_generator());
+  const Tensor x = randn({2, 5, kEmbed});
+  sum(square((*layer)(mechanism.traits.self ? AttentionInput{.x = x}
+                                            : AttentionInput{.x = x, .memory = x})))
+      .backward();
+  for (const NamedTensor& parameter : layer->named_parameters()) {
+    if (parameter.name == name) return parameter.tensor.grad().defined();
+  }
+  return false;
+}
+
+/// Backward from the loss: gradients are finite, and each parameter has one that is not 0, but for
+/// those that are excused by name.
+inline void expect_learns(const Module& model, const Tensor& loss,
+                          const std::function<bool(const std::string& name)>& excused = nullptr) {
+  ASSERT_TRUE(std::isfinite(loss.item()));
+  loss.backward();
+  for (const NamedTensor& parameter : model.named_parameters()) {
+    if (!parameter.tensor.tracks_grad()) continue;
+    if (excused && excused(parameter.name)) continue;
+    ASSERT_TRUE(parameter.tensor.grad().defined()) << parameter.name << " has no gradient";
+    double total = 0.0;
+    for (const double g : cast_data(parameter.tensor.grad(), DType::f64).to_vector<double>()) {
+      total += std::abs(g);
+    }
+    EXPECT_TRUE(std::isfinite(total)) << parameter.name;
+    EXPECT_GT(total, 0.0) << parameter.name;
+  }
+}
+
+/// Decodes ids [3, T] with rows that change places, become more and become fewer, and compares each
+/// with the same places of `whole` [3, T, E].
+template <typename Model, typename Decoding>
+void expect_steps_give(const Model& model, Decoding decoding, const Tensor& ids,
+                       const Tensor& whole, double tolerance = 2e-5) {
+  const std::vector<std::vector<std::int64_t>> orders = {
+      {0, 1, 2}, {2, 0, 0, 1, 2}, {4, 1}, {1, 0, 1}, {2}, {0, 0}};
+  std::vector<std::int64_t> rows = {0, 1, 2};  // of ids, which each sequence is
+  std::int64_t t = 0;
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    decoding.state.reorder(orders[i]);
+    std::vector<std::int64_t> now;
+    for (const std::int64_t from : orders[i]) now.push_back(rows[static_cast<std::size_t>(from)]);
+    rows = now;
+    const std::int64_t end = t + (i == 3 ? 3 : 1);  // one step of several tokens
+    ASSERT_LE(end, ids.size(1));
+    const Tensor chosen =
+        from_values(std::span<const std::int64_t>(rows), {static_cast<std::int64_t>(rows.size())});
+    const auto part = [&](const Tensor& x) {
+      return index_select(clone_data(view::slice(x, 1, t, end)).detach(), 0, chosen);
+    };
+    const Tensor y = model.step(part(ids), decoding);
+    EXPECT_LE(max_relative_error(y, part(whole)), tolerance) << "tokens from " << t << " on";
+    t = end;
+  }
+}
+
+}  // namespace heed::test

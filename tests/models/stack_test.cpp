@@ -1,0 +1,113 @@
+// Stacks of layers: one layer after another, the norm behind them, decoding with rows that come
+// and go, and wrong use.
+#include "heed/models/stack.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/autograd/tape.h"
+#include "tests/models/model_case.h"
+#include "tests/support/error_message.h"
+
+namespace heed {
+namespace {
+
+using test::same_bits;
+
+StackConfig small(std::int64_t layers = 3, bool norm = true) {
+  return {.layers = layers,
+          .layer = {.embed = test::kEmbed,
+                    .heads = test::kHeads,
+                    .hidden = test::kHidden,
+                    .norm_first = true,
+                    .dropout = 0.0},
+          .norm = norm};
+}
+
+TEST(Stack, IsOneLayerAfterAnother) {
+  const EncoderStack encoder(small());
+  const DecoderStack decoder(small());
+  const Tensor x = randn({2, 5, test::kEmbed}), memory = randn({2, 4, test::kEmbed});
+  Tensor y = x, z = x;
+  for (const auto& layer : encoder.layers) y = layer({.x = y});
+  for (const auto& layer : decoder.layers) z = layer({.x = z, .memory = memory});
+  EXPECT_TRUE(same_bits(encoder({.x = x}), (*encoder.norm)(y)));
+  EXPECT_TRUE(same_bits(decoder({.x = x, .memory = memory}), (*decoder.norm)(z)));
+}
+
+TEST(Stack, WithoutLayersGivesWhatItGets) {
+  const Tensor x = randn({2, 5, test::kEmbed});
+  EXPECT_TRUE(same_bits(EncoderStack(small(0, false))({.x = x}), x));
+  const EncoderStack norm(small(0, true));
+  EXPECT_TRUE(same_bits(norm({.x = x}), (*norm.norm)(x)));
+}
+
+TEST(Stack, NamesParametersAsPyTorchDoes) {
+  DecoderStack decoder(small(2));
+  std::vector<std::string> names;
+  for (const NamedTensor& parameter : decoder.named_parameters()) names.push_back(parameter.name);
+  EXPECT_EQ(names.front(), "layers.0.self_attn.in_proj_weight");
+  EXPECT_EQ(names.back(), "norm.bias");
+  EXPECT_NE(std::ranges::find(names, "layers.1.multihead_attn.out_proj.bias"), names.end());
+}
+
+TEST(Stack, TakesMasksAndLengthsToEveryLayer) {
+  const EncoderStack encoder(small());
+  const Tensor x = randn({2, 5, test::kEmbed}), lengths = test::lengths_of({5, 3});
+  std::vector<LayerWeights> seen;
+  encoder({.x = x, .lengths = lengths, .causal = true}, &seen);
+  ASSERT_EQ(seen.size(), 3U);
+  for (const LayerWeights& layer : seen) {
+    for (std::int64_t i = 0; i < layer.self.numel(); ++i) {
+      const std::int64_t b = i / (test::kHeads * 25), row = i / 5 % 5, column = i % 5;
+      const bool hidden = column > row || (b == 1 && column >= 3);
+      EXPECT_EQ(layer.self.data<float>()[i] == 0.0f, hidden) << b << ", " << row << ", " << column;
+    }
+  }
+}
+
+// As expect_steps_give takes models: positions in the place of tokens.
+template <typename Stack>
+struct Steps {
+  const Stack& stack;
+  struct Decoding {
+    StackState state;
+  };
+  Tensor step(const Tensor& x, Decoding& decoding) const { return stack.step(x, decoding.state); }
+};
+
+TEST(Stack, StepsGiveTheWholeWhileRowsComeAndGo) {
+  const NoGrad no_grad;
+  const Tensor x = randn({3, 8, test::kEmbed}), memory = randn({3, 4, test::kEmbed});
+  const Tensor lengths = test::lengths_of({4, 2, 3});
+  const EncoderStack encoder(small());
+  test::expect_steps_give(Steps<EncoderStack>{encoder},
+                          Steps<EncoderStack>::Decoding{encoder.start(3)}, x,
+                          encoder({.x = x, .causal = true}));
+  const DecoderStack decoder(small());
+  test::expect_steps_give(Steps<DecoderStack>{decoder},
+                          Steps<DecoderStack>::Decoding{
+                              decoder.start({.batch = 3, .memory = memory, .lengths = lengths})},
+                          x, decoder({.x = x, .memory = memory, .memory_lengths = lengths}));
+}
+
+TEST(Stack, AllRowsMayBeDropped) {
+  const EncoderStack encoder(small());
+  StackState state = encoder.start(2);
+  encoder.step(randn({2, 1, test::kEmbed}), state);
+  state.reorder(std::vector<std::int64_t>{});
+  EXPECT_EQ(encoder.step(randn({0, 1, test::kEmbed}), state).size(0), 0);
+}
+
+TEST(Stack, WrongUseSaysWhatIsWrong) {
+  EXPECT_EQ(error_message([] { EncoderStack stack(small(-1)); }), "[stack] -1 layers: 0 or more");
+  const EncoderStack three(small(3)), two(small(2));
+  StackState state = two.start(1);
+  EXPECT_EQ(error_message([&] {
+              three.step(randn({1, 1, test::kEmbed}), state);
+            }),
+            "[stack] the state has 2 layers, the stack 3: give what start() returned");
+  EXPECT_NE(error_message([&] { state.reorder(std::vector<std::int64_t>{1}); }), "(no error)");
+}
+
+}  // namespace
+}  // namespace heed
