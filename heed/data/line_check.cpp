@@ -19,7 +19,8 @@ bool is_blank(std::string_view line) {
 
 std::string_view name_of(BadLine kind) {
   constexpr std::string_view kNames[kBadLineKinds] = {"with broken UTF-8", "with NUL bytes",
-                                                      "empty", "too long", "with too few columns"};
+                                                      "empty", "too long",
+                                                      "with missing columns or unknown labels"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -60,7 +60,9 @@ Clause compare(Speaker& speaker, const Topic& one, const Phrase& other, const Qu
 
 // "Tom is two years older than Mary": 汤姆比玛丽大两岁.
 Clause years_older(Speaker& speaker) {
-  const Person one = named(speaker), other = another(speaker, one);
+  const Person one = named(speaker);
+  Person other = named(speaker);
+  while (same_text(one.chinese, other.chinese)) other = named(speaker);
   const int years = speaker.between(2, 30), old = speaker.link();
   const Phrase number = speaker.same(english_number(years), chinese_count(years));
   const Phrase unit = speaker.same("years", "岁"), than = speaker.same("than", "比");
@@ -242,9 +244,9 @@ Clause quality(Speaker& speaker) {
 Clause existence(Speaker& speaker) {
   const int kind = speaker.below(100);
   const bool building = kind < 15, animal = kind >= 15 && kind < 50;
-  const Place where = building ? beside_building(speaker)
-                      : animal ? any_place(speaker, kOutdoors)
-                               : any_spot(speaker);
+  const Place where = without_at(building ? beside_building(speaker)
+                                 : animal ? any_place(speaker, kOutdoors)
+                                          : any_spot(speaker));
   const Noun& noun = building ? any_building_noun(speaker, where.chinese[0].text)
                               : any_noun(speaker, animal ? kAnimal : kSmall);
   const int there = speaker.link();

@@ -1,5 +1,7 @@
 #include "heed/data/grammar/places.h"
 
+#include <algorithm>
+
 namespace heed::grammar {
 namespace {
 
@@ -104,6 +106,17 @@ Place beside_building(Speaker& speaker) {
   const int where = speaker.link(), what = speaker.link();
   return {join(words(side.english, where), weak("the", what), words(building.singular, what)),
           words("在", where), join(words(building.chinese, what), words(side.chinese, where))};
+}
+
+Place without_at(Place place) {
+  const int side = place.at[0].links[0];
+  const bool said = std::any_of(place.chinese.begin(), place.chinese.end(),
+                                [&](const Piece& piece) { return piece.links[0] == side; });
+  for (Piece& word : place.english) {
+    if (!said && word.links[0] == side) word = {word.text, place.chinese[0].links, false};
+  }
+  place.at.clear();
+  return place;
 }
 
 Phrase any_city(Speaker& speaker) {

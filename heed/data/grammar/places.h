@@ -35,6 +35,9 @@ Place any_spot(Speaker& speaker);
 /// Next to a building.
 Place beside_building(Speaker& speaker);
 
+/// The place for where Chinese says no 在: an "at" that only it meant leans on the name.
+Place without_at(Place place);
+
 /// A city.
 Phrase any_city(Speaker& speaker);
 /// A building one goes to, with "the".

@@ -73,9 +73,12 @@ Predicate modal(Speaker& speaker, const Verb& verb, Agreement agreement, Mood mo
   all.main = words(verb.chinese, act);
   if (mood == Mood::question) all.ending = weak("吗", modal.with_do ? helper : wish);
   if (!modal.with_do) {
-    const bool one_word = negated && modal.base == "can";
-    all.helper = one_word ? Words{{"cannot", {wish, helper}}} : join(finite, no);
+    all.helper = join(finite, no);
     all.verb = base;
+    if (negated && modal.base == "can") {
+      all.helper.clear();
+      all.helper.push_back({"cannot", {wish, helper}});
+    }
   } else if (mood == Mood::statement) {
     all.verb = join(finite, base);
   } else {
