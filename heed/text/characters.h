@@ -20,6 +20,7 @@ class Characters : public Tokenizer {
   /// Every token but the special ones must be one code point.
   explicit Characters(Vocabulary vocabulary);
 
+  std::string_view kind() const override { return "characters"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const std::int32_t> ids) const override;
   std::int64_t size() const override { return vocabulary_.size(); }

@@ -2,7 +2,7 @@
 
 #include <sentencepiece_processor.h>
 
-#include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "heed/base/error.h"
@@ -27,13 +27,26 @@ SpecialTokens special_of(const sentencepiece::SentencePieceProcessor& model) {
 
 struct SentencePiece::Library {
   sentencepiece::SentencePieceProcessor model;
+
+  // What is wrong with the model, or nothing. The library mostly says so by a status, but its trie
+  // throws.
+  std::string load(std::string_view content) {
+    try {
+      const auto status = model.LoadFromSerializedProto({content.data(), content.size()});
+      return status.ok() ? "" : status.ToString();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
 };
 
 SentencePiece::SentencePiece(std::string model, std::string_view source)
     : library_(std::make_unique<Library>()), model_(std::move(model)) {
-  const auto status = library_->model.LoadFromSerializedProto(model_);
-  HEED_CHECK(status.ok(), "[sentencepiece] {} is not a SentencePiece model, or a damaged one ({})",
-             source, status.ToString());
+  // The library's messages may quote what is in the file.
+  const std::string problem = unicode::make_valid(library_->load(model_));
+  HEED_CHECK(problem.empty(),
+             "[sentencepiece] {} is not a SentencePiece model, or a damaged one ({})", source,
+             problem);
   special_ = special_of(library_->model);
   has_padding_ = library_->model.pad_id() >= 0;
 }

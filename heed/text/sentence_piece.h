@@ -21,6 +21,7 @@ class SentencePiece : public Tokenizer {
   explicit SentencePiece(std::string model, std::string_view source = "SentencePiece model");
   ~SentencePiece() override;
 
+  std::string_view kind() const override { return "sentencepiece"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
   /// The text of unknown is " ⁇ ".
   std::string decode(std::span<const std::int32_t> ids) const override;

@@ -38,6 +38,7 @@ class SubwordNmt : public Tokenizer {
   /// The text cut into tokens, marks included, as apply-bpe prints them.
   std::vector<std::string> cut(std::string_view text) const;
 
+  std::string_view kind() const override { return "subword_nmt"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const std::int32_t> ids) const override;
   std::int64_t size() const override { return vocabulary_.size(); }

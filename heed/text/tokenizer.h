@@ -34,6 +34,8 @@ class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
+  /// What the kind is called: "sentencepiece", "words", …
+  virtual std::string_view kind() const { return "tokenizer"; }
   /// The tokens of a text, without begin and end; what the vocabulary lacks is unknown. Any text
   /// will do: bytes that are no UTF-8 are unknown too.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;

@@ -33,6 +33,7 @@ class Words : public Tokenizer {
   /// With a joint, or none ("").
   Words(Vocabulary vocabulary, std::string joint);
 
+  std::string_view kind() const override { return "words"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
   std::string decode(std::span<const std::int32_t> ids) const override;
   std::int64_t size() const override { return vocabulary_.size(); }

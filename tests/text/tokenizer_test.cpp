@@ -56,6 +56,13 @@ TEST(Tokenizer, EveryKindIsSavedAndLoaded) {
   }
 }
 
+TEST(Tokenizer, EveryKindHasAName) {
+  std::vector<std::string_view> kinds;
+  const auto all = one_of_each();
+  for (const auto& tokenizer : all) kinds.push_back(tokenizer->kind());
+  EXPECT_THAT(kinds, ElementsAre("words", "characters", "subword_nmt", "sentencepiece"));
+}
+
 TEST(Tokenizer, EveryKindKeepsTheContract) {
   for (const auto& tokenizer : one_of_each()) {
     const SpecialTokens special = tokenizer->special();
