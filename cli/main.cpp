@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
   heed::cli::add_list(app);
   heed::cli::add_see(app);
   heed::cli::add_compare(app);
+  heed::cli::add_corpus(app);
   heed::cli::add_vocab(app);
   heed::cli::add_inspect(app);
   heed::cli::add_info(app);

@@ -12,6 +12,7 @@ void add_info(CLI::App& app);
 void add_list(CLI::App& app);
 void add_see(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_corpus(CLI::App& app);
 void add_vocab(CLI::App& app);
 
 }  // namespace heed::cli
