@@ -100,7 +100,8 @@ void TransformerConfig::validate() const {
              "[transformer] decoder_attention \"{}\" cannot be kept from looking ahead: choose one "
              "that knows causal",
              decoder_attention);
-  HEED_CHECK(tied != Tied::three || source_vocabulary == target_vocabulary,
+  const bool known = source_vocabulary > 0 && target_vocabulary > 0;
+  HEED_CHECK(tied != Tied::three || !known || source_vocabulary == target_vocabulary,
              "[transformer] tied = \"three\" with vocabularies of {} and {}: share one vocabulary, "
              "or use tied = \"two\"",
              source_vocabulary, target_vocabulary);

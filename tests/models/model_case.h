@@ -6,10 +6,12 @@
 
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "heed/attention/registry.h"
+#include "heed/base/random.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/ops/reduce.h"
@@ -63,7 +65,7 @@ inline bool asks_memory(const Traits& traits) {
   return traits.form == Form::sequence && traits.cross;
 }
 
-/// Whether a mechanism's own parameter has a part in what the layer gives to others; those of
+/// Whether a mechanism's own parameter has a part in the layer's result; those of
 /// pointer_generator's gates have not, for example.
 inline bool has_a_part(const Mechanism& mechanism, const std::string& name) {
   std::vector<std::string> options = sample_options(mechanism);
@@ -76,7 +78,7 @@ inline bool has_a_part(const Mechanism& mechanism, const std::string& name) {
   for (const NamedTensor& parameter : layer->named_parameters()) {
     if (parameter.name == name) return parameter.tensor.grad().defined();
   }
-  return false;
+  return true;  // a position code's, which the sample has not
 }
 
 /// Backward from the loss: gradients are finite, and each parameter has one that is not 0, but for

@@ -410,6 +410,10 @@ TEST(Transformer, WrongConfigsSayWhatIsWrong) {
             "acts there: choose one that is added to embeddings, such as \"sinusoidal\"");
   EXPECT_EQ(complaint({"source_vocabulary=0", "target_vocabulary=0"}),
             "[transformer] vocabularies of 0 and 0: give the sizes of both");
+  TransformerConfig unknown;
+  EXPECT_NO_THROW(io::set_fields(unknown, {"source_vocabulary=11"})) << "the other may come later";
+  EXPECT_EQ(error_message([&] { Transformer model(unknown); }),
+            "[transformer] vocabularies of 11 and 0: give the sizes of both");
   EXPECT_THAT(complaint({"cross_attention=average"}), HasSubstr("and asks a memory"));
   EXPECT_THAT(complaint({"dropout=1"}), HasSubstr("it must be at least 0 and below 1"));
   TransformerConfig config = small();
