@@ -49,21 +49,26 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   set(vocab ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/tokenizer)
   set(codes ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/bpe_codes/version_2.txt)
   set(out ${PROJECT_BINARY_DIR}/vocab)
-  heed_add_cli_test(vocab_pieces 0 vocab train ${text} --size=200 --model-type=bpe -o ${out}.model)
+  heed_add_cli_test(vocab_pieces 0 vocab train ${text} --size=500 --model-type=bpe -o ${out}.model)
   heed_add_cli_test(vocab_words 0 vocab train ${text} --kind=words --min-count=2 -o ${out}.words)
-  heed_add_cli_test(vocab_codes 0 vocab train ${text} --kind=subword_nmt --codes ${codes} -o ${out}.bpe)
+  heed_add_cli_test(vocab_codes 0 vocab train ${text} --kind=subword_nmt --codes ${codes} -o
+                    ${out}.bpe)
   heed_add_cli_test(vocab_too_large 1 vocab train ${text} --size=1000000 -o ${out}.large)
   heed_add_cli_test(vocab_no_codes 2 vocab train ${text} --kind=subword_nmt -o ${out}.none)
   heed_add_cli_test(vocab_wrong_flag 2 vocab train ${text} --kind=words --seed=2 -o ${out}.none)
-  heed_add_cli_test(vocab_convert 0 vocab convert ${vocab}/counted.txt --codes ${codes} -o ${out}.list)
+  heed_add_cli_test(vocab_convert 0 vocab convert ${vocab}/counted.txt --codes ${codes} -o
+                    ${out}.list)
   heed_add_cli_test(vocab_convert_model 1 vocab convert ${vocab}/small.model -o ${out}.none)
   heed_add_cli_test(vocab_show 0 vocab show ${vocab}/small.model)
   heed_add_cli_test(vocab_show_codes 1 vocab show ${codes})
   heed_add_cli_test(vocab_no_number 1 vocab decode ${text} --vocab ${vocab}/plain.txt --ids)
+  # $1 is the program, $2 the tokenizer, $3 a flag or nothing.
+  set(there "\"$1\" vocab encode --vocab \"$2\" $3")
+  set(back "\"$1\" vocab decode --vocab \"$2\" $3")
   foreach(ids "" "--ids")
     add_test(NAME cli.vocab_round_trip${ids}
-             COMMAND sh -c "test \"$(echo 'the do@@ g 狗' | \"$1\" vocab encode --vocab \"$2\" $3 | \"$1\" vocab decode --vocab \"$2\" $3)\" = 'the dog 狗'"
-                     sh $<TARGET_FILE:heed_cli> ${vocab}/plain.txt ${ids})
+             COMMAND sh -c "test \"$(echo 'the do@@ g 狗' | ${there} | ${back})\" = 'the dog 狗'" sh
+                     $<TARGET_FILE:heed_cli> ${vocab}/plain.txt ${ids})
   endforeach()
   heed_add_cli_test(demo 0 demo --updates=20 --held-out=50)
 endif()
