@@ -1,0 +1,18 @@
+// Numbers and strings as Python writes them, so that reports are those of sacreBLEU byte for byte.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace heed::evaluation {
+
+/// f"{value:.{digits}f}"
+std::string fixed(double value, int digits);
+
+/// repr(value): the shortest digits that read back as the same number, 1e-05 for small ones.
+std::string shortest(double value);
+
+/// json.dumps(text): in quotes, everything but printable ASCII escaped.
+std::string ascii_json(std::string_view text);
+
+}  // namespace heed::evaluation
