@@ -2,7 +2,11 @@
 // wrong usage).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/verbs.h"
 #include "heed/base/error.h"
@@ -24,9 +28,12 @@ int run(int argc, char** argv) {
   heed::cli::add_corpus(app);
   heed::cli::add_vocab(app);
   heed::cli::add_inspect(app);
+  heed::cli::add_score(app);
   heed::cli::add_info(app);
+  std::vector<std::string> words = heed::cli::spell_out(argc, argv);
+  std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
     return 0;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : kWrongUsage;

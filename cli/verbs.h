@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 namespace heed::cli {
 
@@ -14,5 +16,10 @@ void add_see(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_corpus(CLI::App& app);
 void add_vocab(CLI::App& app);
+void add_score(CLI::App& app);
+
+/// The words of the command line behind the program's name; those flags of `heed score` that have
+/// one dash and several letters, as in sacreBLEU (-lc), with their long names (--lowercase).
+std::vector<std::string> spell_out(int argc, char** argv);
 
 }  // namespace heed::cli
