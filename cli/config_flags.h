@@ -1,4 +1,5 @@
-// Every field of a config as a flag of a verb: "character_coverage" as --character-coverage.
+// Every field of a config as a flag of a verb: "schedule.peak" as --schedule.peak, and as --peak
+// where no other is called that; lists take several values.
 #pragma once
 
 #include <CLI/CLI.hpp>

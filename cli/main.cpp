@@ -22,6 +22,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string(heed::version()));
   app.require_subcommand(1);
   heed::cli::add_demo(app);
+  heed::cli::add_train(app);
+  heed::cli::add_translate(app);
   heed::cli::add_list(app);
   heed::cli::add_see(app);
   heed::cli::add_compare(app);

@@ -16,6 +16,8 @@ void add_see(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_corpus(CLI::App& app);
 void add_vocab(CLI::App& app);
+void add_train(CLI::App& app);
+void add_translate(CLI::App& app);
 void add_score(CLI::App& app);
 
 /// The words of the command line behind the program's name; those flags of `heed score` that have

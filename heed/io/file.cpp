@@ -43,13 +43,6 @@ fs::path directory_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-// The name of a file is in its directory: without this the rename itself may be lost.
-void sync_directory(const fs::path& directory) {
-  const Descriptor descriptor(directory, O_RDONLY | O_DIRECTORY);
-  // EINVAL: a file system that cannot sync directories; nothing more can be done there.
-  if (::fsync(descriptor.get()) != 0 && errno != EINVAL) fail_with_errno("sync", directory);
-}
-
 // Opens a name nobody has. O_EXCL decides between threads and processes, and steps over what a
 // killed process with our number left behind. Mode 0666 lets the user's umask decide.
 std::pair<int, fs::path> open_temporary(const fs::path& directory) {
@@ -62,6 +55,12 @@ std::pair<int, fs::path> open_temporary(const fs::path& directory) {
 }
 
 }  // namespace
+
+void sync_directory(const fs::path& directory) {
+  const Descriptor descriptor(directory, O_RDONLY | O_DIRECTORY);
+  // EINVAL: a file system that cannot sync directories; nothing more can be done there.
+  if (::fsync(descriptor.get()) != 0 && errno != EINVAL) fail_with_errno("sync", directory);
+}
 
 std::shared_ptr<const MappedFile> MappedFile::open(const fs::path& path) {
   const Descriptor descriptor(path, O_RDONLY);
@@ -140,7 +139,7 @@ void AtomicFile::commit() {
   close();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("replace", target_);
   temporary_.clear();
-  sync_directory(directory_of(target_));
+  sync_directory(directory_of(target_));  // the name is there: else the rename may be lost
 }
 
 void write_file(const fs::path& path, std::string_view text) {

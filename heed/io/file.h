@@ -67,6 +67,10 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+/// Makes the names in a directory durable: what was created, renamed or removed there survives a
+/// power cut.
+void sync_directory(const std::filesystem::path& directory);
+
 /// Writes text to a file with AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
 

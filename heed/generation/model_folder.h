@@ -1,0 +1,27 @@
+// A trained model as a folder: config.json says what it is, model.safetensors holds its parameters,
+// and its tokenizers' files lie beside. What all kinds of models have in common.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "heed/text/tokenizer.h"
+
+namespace heed {
+
+inline constexpr std::string_view kModelConfigFile = "config.json";
+inline constexpr std::string_view kModelFile = "model.safetensors";
+
+/// Writes a tokenizer's files into the folder, their names behind the prefix; the name of the one
+/// that load_tokenizer() reads.
+std::string write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder,
+                            std::string_view prefix);
+
+/// The kind of model that a folder says it holds; throws if it is none of heed's.
+std::string kind_of_model(const std::filesystem::path& folder);
+
+/// Throws unless the folder holds that kind.
+void check_kind(const std::filesystem::path& folder, std::string_view kind);
+
+}  // namespace heed

@@ -1,0 +1,113 @@
+#include "heed/training/checkpoints.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "heed/base/error.h"
+#include "heed/io/file.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "checkpoint_";
+constexpr const char* kLast = "checkpoint_last";
+constexpr const char* kBest = "checkpoint_best";
+constexpr std::string_view kTemporary = ".heed-checkpoint";  // stands for one being written
+constexpr std::string_view kDropped = ".heed-dropped";       // and for one being removed
+constexpr const char* kNewLink = ".heed-link";
+
+std::optional<std::int64_t> update_of(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (!name.starts_with(kPrefix)) return {};
+  std::int64_t update = 0;
+  const char* const end = name.data() + name.size();
+  const auto [rest, error] = std::from_chars(name.data() + kPrefix.size(), end, update);
+  if (error != std::errc() || rest != end) return {};
+  return update;
+}
+
+}  // namespace
+
+Checkpoints::Checkpoints(fs::path root, std::int64_t keep) : root_(std::move(root)), keep_(keep) {
+  std::error_code error;
+  fs::create_directories(root_, error);
+  HEED_CHECK(!error && fs::is_directory(root_), "[train] cannot make the folder {}: {}",
+             root_.string(), error ? error.message() : "a file of that name is in the way");
+  clear_strays();
+}
+
+fs::path Checkpoints::folder(std::int64_t update) const {
+  return root_ / fmt::format("{}{}", kPrefix, update);
+}
+
+void Checkpoints::write(std::int64_t update, bool best, FunctionRef<void(const fs::path&)> fill) {
+  const fs::path target = folder(update);
+  HEED_CHECK(!fs::exists(target), "[train] {} is there already: train into another folder",
+             target.string());
+  const fs::path temporary = root_ / kTemporary;
+  fs::remove_all(temporary);
+  fs::create_directory(temporary);
+  fill(temporary);
+  io::sync_directory(temporary);
+  fs::rename(temporary, target);
+  io::sync_directory(root_);
+  link(kLast, update);
+  if (best) link(kBest, update);
+  io::sync_directory(root_);
+  prune();
+}
+
+void Checkpoints::link(const char* name, std::int64_t update) const {
+  const fs::path fresh = root_ / kNewLink;
+  fs::remove(fresh);
+  fs::create_directory_symlink(folder(update).filename(), fresh);
+  fs::rename(fresh, root_ / name);
+}
+
+std::optional<fs::path> Checkpoints::linked(const char* name) const {
+  const fs::path path = root_ / name;
+  std::error_code error;
+  const fs::path target = fs::read_symlink(path, error);
+  if (error || !fs::is_directory(path)) return {};
+  return root_ / target;
+}
+
+std::optional<fs::path> Checkpoints::last() const {
+  const std::vector<std::int64_t> all = updates();
+  if (all.empty()) return {};
+  return folder(all.back());
+}
+
+std::vector<std::int64_t> Checkpoints::updates() const {
+  std::vector<std::int64_t> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root_)) {
+    const auto update = update_of(entry.path());
+    if (update && entry.is_directory() && !entry.is_symlink()) found.push_back(*update);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+void Checkpoints::prune() const {
+  fs::remove_all(root_ / kDropped);
+  if (keep_ == 0) return;
+  std::vector<std::int64_t> all = updates();
+  const auto extra = std::ssize(all) - keep_;
+  for (std::int64_t i = 0; i < extra; ++i) {
+    const fs::path path = folder(all[static_cast<std::size_t>(i)]);
+    if (path == linked(kLast) || path == linked(kBest)) continue;
+    fs::rename(path, root_ / kDropped);
+    fs::remove_all(root_ / kDropped);
+  }
+}
+
+void Checkpoints::clear_strays() const {
+  for (const std::string_view name : {kTemporary, kDropped, std::string_view(kNewLink)}) {
+    fs::remove_all(root_ / name);
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,203 @@
+#include "heed/training/make_job.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+#include "heed/base/random.h"
+#include "heed/io/lines.h"
+#include "heed/text/words.h"
+#include "heed/training/classification_job.h"
+#include "heed/training/language_job.h"
+#include "heed/training/translation_job.h"
+#include "heed/training/vocabularies.h"
+
+namespace heed {
+namespace {
+
+ParallelText open_pairs(const std::vector<std::string>& sets, const TrainConfig& config) {
+  const ParallelTextOptions options{.on_bad = config.on_bad};
+  if (sets.size() == 1) return {sets[0], TextColumns{}, options};
+  return {sets[0], sets[1], options};
+}
+
+std::shared_ptr<const ParallelCorpus> read_pairs(const std::vector<std::string>& sets,
+                                                 const Translator& translator,
+                                                 const TrainConfig& config, bool filtered,
+                                                 std::vector<std::string>& notes) {
+  ParallelText text = open_pairs(sets, config);
+  CorpusOptions options;
+  if (filtered) {
+    options.max_source_length = options.max_target_length = config.max_length;
+    options.max_ratio = config.max_ratio;
+  }
+  auto corpus = std::make_shared<const ParallelCorpus>(
+      read_corpus(text, *translator.source(), *translator.target(), options));
+  notes.push_back(
+      fmt::format("{}: {}; {}", sets[0], describe(text.report()), describe(corpus->report())));
+  HEED_CHECK(corpus->size() > 0, "[train] {}: no pair of sentences is left; {}", sets[0],
+             notes.back());
+  return corpus;
+}
+
+// Text that subword-nmt has cut is compared as the words it was.
+std::string as_words(const Tokenizer& tokenizer, std::string_view line) {
+  const auto* const words = dynamic_cast<const Words*>(&tokenizer);
+  std::string text(line);
+  if (words == nullptr || words->joint().empty()) return text;
+  const std::string joint = words->joint() + " ";
+  for (std::size_t at = 0; (at = text.find(joint, at)) != std::string::npos;) {
+    text.erase(at, joint.size());
+  }
+  return text;
+}
+
+TranslationValidation read_validation(const TrainConfig& config, const Translator& translator,
+                                      std::vector<std::string>& notes) {
+  TranslationValidation validation;
+  if (config.valid_sets.empty()) return validation;
+  validation.corpus = read_pairs(config.valid_sets, translator, config, false, notes);
+  ParallelText text = open_pairs(config.valid_sets, config);
+  std::vector<std::string> targets;
+  for (TextPair pair; text.next(pair);) {
+    validation.sources.emplace_back(pair.source);
+    targets.push_back(as_words(*translator.target(), pair.target));
+  }
+  for (const std::string& path : config.validation.references) {
+    io::LineReader reader(path);
+    std::vector<std::string>& lines = validation.references.emplace_back();
+    for (std::string line; reader.next(line);) lines.push_back(line);
+    HEED_CHECK(lines.size() == validation.sources.size(),
+               "[train] {} has {} lines, the validation set {}", path, lines.size(),
+               validation.sources.size());
+  }
+  if (validation.references.empty()) validation.references.push_back(std::move(targets));
+  return validation;
+}
+
+// Every token of a vocabulary that shares padding with another is a word there, so only a padding
+// of its own stays 0.
+std::optional<std::int64_t> padding_of(const Tokenizer& tokenizer) {
+  const SpecialTokens special = tokenizer.special();
+  if (special.padding == special.unknown || special.padding == special.end) return {};
+  return special.padding;
+}
+
+Translator new_translator(const TrainConfig& config) {
+  const TokenizerPair tokenizers = make_tokenizers(config);
+  TransformerConfig model = config.transformer;
+  model.source_vocabulary = tokenizers.source->size();
+  model.target_vocabulary = tokenizers.target->size();
+  if (!model.padding) model.padding = padding_of(*tokenizers.target);
+  Generator generator(config.trainer.seed);
+  return {Transformer(model, generator), tokenizers.source, tokenizers.target};
+}
+
+std::unique_ptr<Job> make_translation(const TrainConfig& config,
+                                      const std::optional<std::filesystem::path>& checkpoint,
+                                      std::vector<std::string>& notes) {
+  Translator translator = checkpoint ? load_translator(*checkpoint) : new_translator(config);
+  const auto corpus = read_pairs(config.train_sets, translator, config, true, notes);
+  TranslationValidation validation = read_validation(config, translator, notes);
+  TranslationJobOptions options{.label_smoothing = config.label_smoothing,
+                                .batching = {.batch_tokens = config.batch_tokens,
+                                             .batch_sentences = config.batch_sentences,
+                                             .seed = config.trainer.seed},
+                                .metrics = config.validation.metrics,
+                                .tokenizer = config.validation.tokenizer,
+                                .translate = {.search = config.validation.search}};
+  return std::make_unique<TranslationJob>(std::move(translator), corpus, std::move(validation),
+                                          options);
+}
+
+std::unique_ptr<Job> make_language(const TrainConfig& config,
+                                   const std::optional<std::filesystem::path>& checkpoint,
+                                   std::vector<std::string>& notes) {
+  const auto fresh = [&]() -> TextGenerator {
+    auto tokenizer = make_tokenizer(config);
+    LanguageModelConfig model = config.language_model;
+    model.vocabulary = tokenizer->size();
+    Generator generator(config.trainer.seed);
+    return {LanguageModel(model, generator), tokenizer};
+  };
+  TextGenerator generator = checkpoint ? load_text_generator(*checkpoint) : fresh();
+  const TokenStreamOptions reading{.on_bad = config.on_bad};
+  TokenStream training = read_tokens(config.train_sets[0], *generator.tokenizer, reading);
+  TokenStream validation({});
+  if (config.valid_sets.empty()) {
+    std::tie(training, validation) = training.split(config.valid_share);
+  } else {
+    validation = read_tokens(config.valid_sets[0], *generator.tokenizer, reading);
+  }
+  notes.push_back(fmt::format("{}: {} tokens to train, {} to validate, a vocabulary of {}",
+                              config.train_sets[0], training.size(), validation.size(),
+                              generator.tokenizer->size()));
+  const std::int64_t rows =
+      config.batch_sentences > 0
+          ? config.batch_sentences
+          : std::max<std::int64_t>(1, config.batch_tokens / config.block_length);
+  return std::make_unique<LanguageJob>(
+      std::move(generator), std::move(training), std::move(validation),
+      LanguageJobOptions{.batch = {.rows = rows, .length = config.block_length},
+                         .label_smoothing = config.label_smoothing,
+                         .seed = config.trainer.seed});
+}
+
+std::unique_ptr<Job> make_classification(const TrainConfig& config,
+                                         const std::optional<std::filesystem::path>& checkpoint,
+                                         std::vector<std::string>& notes) {
+  std::optional<TextClassifier> saved;
+  if (checkpoint) saved = load_text_classifier(*checkpoint);
+  const std::shared_ptr<const Tokenizer> tokenizer =
+      saved ? saved->tokenizer : make_tokenizer(config);
+  LabelledOptions reading{.max_length = config.max_length, .on_bad = config.on_bad};
+  if (saved) reading.labels = saved->labels;
+  const auto training = std::make_shared<const LabelledCorpus>(
+      read_labelled(config.train_sets[0], *tokenizer, reading));
+  notes.push_back(fmt::format("{}: {} texts of {} classes", config.train_sets[0], training->size(),
+                              training->names.size()));
+  reading.labels = training->names;
+  std::shared_ptr<const LabelledCorpus> validation;
+  if (!config.valid_sets.empty()) {
+    validation = std::make_shared<const LabelledCorpus>(
+        read_labelled(config.valid_sets[0], *tokenizer, reading));
+  }
+  const auto fresh = [&]() -> TextClassifier {
+    ClassifierConfig model = config.classifier;
+    model.vocabulary = tokenizer->size();
+    model.classes = std::ssize(training->names);
+    Generator generator(config.trainer.seed);
+    return {Classifier(model, generator), tokenizer, training->names};
+  };
+  TextClassifier classifier = saved ? std::move(*saved) : fresh();
+  return std::make_unique<ClassificationJob>(
+      std::move(classifier), training, validation,
+      ClassificationJobOptions{.label_smoothing = config.label_smoothing,
+                               .batching = {.batch_tokens = config.batch_tokens,
+                                            .batch_sentences = config.batch_sentences,
+                                            .seed = config.trainer.seed}});
+}
+
+}  // namespace
+
+MadeJob make_job(const TrainConfig& config,
+                 const std::optional<std::filesystem::path>& checkpoint) {
+  config.validate();
+  HEED_CHECK(!config.train_sets.empty(),
+             "[train] there is nothing to train on: give train_sets, source and target");
+  default_generator() = Generator(config.trainer.seed);
+  MadeJob made;
+  switch (config.task) {
+    case Task::translate:
+      made.job = make_translation(config, checkpoint, made.notes);
+      break;
+    case Task::language:
+      made.job = make_language(config, checkpoint, made.notes);
+      break;
+    case Task::classify:
+      made.job = make_classification(config, checkpoint, made.notes);
+      break;
+  }
+  return made;
+}
+
+}  // namespace heed

@@ -1,0 +1,67 @@
+#include "heed/training/train_config.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+
+namespace heed {
+
+void VocabularyConfig::fields(io::Fields& field) {
+  field("kind", kind, "sentencepiece, words or characters");
+  field("shared", shared, "one vocabulary for source and target");
+  field("size", size, "the most tokens; words and characters: 0 for all", {.min = 0});
+  field("model_type", model_type, "of SentencePiece");
+  field("character_coverage", character_coverage, "of SentencePiece: the share of characters kept",
+        {.min = 0, .max = 1});
+  field("min_count", min_count, "words and characters rarer than this are unknown", {.min = 1});
+}
+
+void ValidationConfig::fields(io::Fields& field) {
+  field("metrics", metrics, "loss, perplexity; translate: bleu, chrf; classify: accuracy");
+  field("tokenizer", tokenizer, "of BLEU");
+  field("references", references, "files to compare with; none: the target of valid_sets");
+  field("search", search, "how validation translates");
+}
+
+void TrainConfig::fields(io::Fields& field) {
+  field("task", task, "translate, language (a language model) or classify");
+  field("model", model, "the folder to train into");
+  field("train_sets", train_sets, "source and target, or one file with tabs; plain or gzip");
+  field("valid_sets", valid_sets, "the same for validation");
+  field("vocabs", vocabs, "vocabulary files: one for both sides, or one each; none: made");
+  field("vocabulary", vocabulary, "how a vocabulary is made where no file is given");
+  field("on_bad", on_bad, "broken lines: stop, or skip and count them");
+  field("max_length", max_length, "longer sentences are left out; 0: none", {.min = 0});
+  field("max_ratio", max_ratio, "so are pairs of more unequal length; 0: none", {.min = 0});
+  field("batch_tokens", batch_tokens, "the most tokens of a batch, padding included", {.min = 1});
+  field("batch_sentences", batch_sentences, "the most sentences of a batch; 0: any", {.min = 0});
+  field("block_length", block_length, "language: tokens of a row", {.min = 1});
+  field("valid_share", valid_share, "language: of the training set, if there is no other",
+        {.min = 0, .max = 1});
+  field("label_smoothing", label_smoothing, "share of each target spread over all tokens",
+        {.min = 0, .max = 1});
+  field("cpu_threads", cpu_threads, "0: as many as the machine has", {.min = 0});
+  field("validation", validation, "what is judged");
+  trainer.fields(field);
+  field("transformer", transformer, "translate: the model");
+  field("language_model", language_model, "language: the model");
+  field("classifier", classifier, "classify: the model");
+}
+
+void TrainConfig::validate() const {
+  trainer.validate();
+  HEED_CHECK(vocabs.size() <= 2, "[train] {} vocabs: give one for both sides, or one each",
+             vocabs.size());
+  HEED_CHECK(train_sets.size() <= 2 && valid_sets.size() <= 2,
+             "[train] {} train_sets and {} valid_sets: give source and target, or one file",
+             train_sets.size(), valid_sets.size());
+  constexpr std::string_view kKnown[] = {"loss", "perplexity", "bleu", "chrf", "accuracy"};
+  for (const std::string& metric : validation.metrics) {
+    HEED_CHECK(std::ranges::find(kKnown, metric) != std::end(kKnown),
+               "[train] validation.metrics has {}: there are loss, perplexity, bleu, chrf and "
+               "accuracy",
+               io::in_quotes(metric));
+  }
+}
+
+}  // namespace heed

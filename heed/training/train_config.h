@@ -1,0 +1,84 @@
+// Everything that `heed train` is told, as one struct: what its config file, its flags and the
+// reference of its keys are made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/data/line_check.h"
+#include "heed/evaluation/bleu_tokenizer.h"
+#include "heed/generation/options.h"
+#include "heed/models/classifier.h"
+#include "heed/models/language_model.h"
+#include "heed/models/transformer.h"
+#include "heed/text/sentence_piece_training.h"
+#include "heed/training/trainer_config.h"
+
+namespace heed {
+
+enum class Task : std::uint8_t { translate, language, classify };
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<Task>, 3> enum_names(Task) {
+  return {
+      {{Task::translate, "translate"}, {Task::language, "language"}, {Task::classify, "classify"}}};
+}
+
+enum class VocabularyKind : std::uint8_t { sentencepiece, words, characters };
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<VocabularyKind>, 3> enum_names(VocabularyKind) {
+  return {{{VocabularyKind::sentencepiece, "sentencepiece"},
+           {VocabularyKind::words, "words"},
+           {VocabularyKind::characters, "characters"}}};
+}
+
+/// How a vocabulary is made where no file is given.
+struct VocabularyConfig {
+  VocabularyKind kind = VocabularyKind::sentencepiece;
+  bool shared = true;  // one for source and target
+  std::int64_t size = 8000;
+  PieceModel model_type = PieceModel::unigram;
+  double character_coverage = 0.9995;
+  std::int64_t min_count = 1;  // words, characters
+
+  void fields(io::Fields& field);
+};
+
+/// What validation does besides the loss.
+struct ValidationConfig {
+  std::vector<std::string> metrics = {"loss", "perplexity"};  // translate: also bleu, chrf
+  evaluation::BleuTokenizer tokenizer = evaluation::BleuTokenizer::v13a;
+  std::vector<std::string> references = {};  // files; none: the validation set's target
+  SearchOptions search = {};
+
+  void fields(io::Fields& field);
+};
+
+struct TrainConfig {
+  Task task = Task::translate;
+  std::string model;                    // the folder to train into
+  std::vector<std::string> train_sets;  // source and target, or one file with tabs
+  std::vector<std::string> valid_sets;
+  std::vector<std::string> vocabs;  // one for both, or one each; none: made from the training set
+  VocabularyConfig vocabulary = {};
+  OnBad on_bad = OnBad::stop;
+  std::int64_t max_length = 0;  // of either side, in tokens; 0: any
+  double max_ratio = 0.0;       // the longer side to the shorter; 0: any
+  std::int64_t batch_tokens = 4096;
+  std::int64_t batch_sentences = 0;
+  std::int64_t block_length = 256;  // language: tokens of a row
+  double valid_share = 0.1;         // language: of the training set, if there is no other
+  double label_smoothing = 0.1;
+  std::int64_t cpu_threads = 0;  // 0: all
+  ValidationConfig validation = {};
+  TrainerConfig trainer = {};
+  TransformerConfig transformer = {};
+  LanguageModelConfig language_model = {};
+  ClassifierConfig classifier = {};
+
+  void fields(io::Fields& field);
+  void validate() const;
+};
+
+}  // namespace heed

@@ -1,0 +1,195 @@
+#include "heed/training/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "heed/base/error.h"
+#include "heed/base/random.h"
+#include "heed/io/config.h"
+#include "heed/nn/checkpoint_file.h"
+#include "heed/training/clip.h"
+
+namespace heed {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
+constexpr const char* kProgressFile = "progress.json";
+constexpr const char* kParametersFile = "model.safetensors";
+
+// How many updates the usual loss is an average of, about.
+constexpr double kMemory = 50.0;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+Trainer::Trainer(Job& job, const TrainerConfig& config, TrainerPlace place,
+                 TrainingWatcher* watcher)
+    : job_(job),
+      config_(config),
+      place_(std::move(place)),
+      watcher_(watcher != nullptr ? watcher : &nobody_),
+      checkpoints_(place_.folder, config.keep_last),
+      optimizer_(make_optimizer(config.optimizer, job.model().named_parameters())) {
+  config_.validate();
+}
+
+bool Trainer::resume() {
+  const auto folder = checkpoints_.last();
+  if (!folder) return false;
+  io::load_config(*folder / kProgressFile, progress_);
+  load_parameters(job_.model(), *folder / kParametersFile);
+  optimizer_->load(*folder / kOptimizerFile);
+  job_.seek({progress_.epoch, progress_.batch});
+  default_generator().restore(
+      {static_cast<std::uint64_t>(progress_.seed), static_cast<std::uint64_t>(progress_.stream)});
+  saved_at_ = progress_.updates;
+  return true;
+}
+
+Outcome Trainer::run() {
+  const Frequency after = parse_frequency(config_.after, "after");
+  const Frequency valid_freq = parse_frequency(config_.valid_freq, "valid_freq");
+  const Frequency save_freq = parse_frequency(config_.save_freq, "save_freq");
+  Outcome outcome = Outcome::finished;
+  while (!is_reached(after, done())) {
+    if (config_.early_stopping > 0 && progress_.stalled >= config_.early_stopping) {
+      outcome = Outcome::stalled;
+      break;
+    }
+    if (place_.interrupted()) {
+      outcome = Outcome::interrupted;
+      break;
+    }
+    const Done before = done();
+    const UpdateReport report = update();
+    watcher_->updated(report);
+    count_bad(report);
+    best_now_ = false;
+    if (is_due(valid_freq, before, done())) validate();
+    if (best_now_ || is_due(save_freq, before, done())) save();
+  }
+  if (saved_at_ != progress_.updates) save();
+  return outcome;
+}
+
+double Trainer::epochs() const { return static_cast<double>(progress_.epoch) + job_.epoch_share(); }
+
+UpdateReport Trainer::update() {
+  const auto start = Clock::now();
+  job_.model().train();
+  UpdateReport report{.update = progress_.updates + 1};
+  std::int64_t counted = 0;
+  for (std::int64_t i = 0; i < config_.accumulate; ++i) {
+    const BatchLoss batch = job_.next();
+    report.loss += batch.sum.item();
+    report.likelihood += batch.likelihood;
+    report.source_tokens += batch.source_tokens;
+    report.target_tokens += batch.target_tokens;
+    counted += batch.counted;
+    batch.sum.backward();
+  }
+  // Gradients of sums become those of the mean on their way into the optimiser.
+  const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(1, counted));
+  report.loss *= share;
+  report.likelihood *= share;
+  report.rate = rate(config_.schedule, report.update);
+  const double most =
+      config_.clip_norm > 0.0 ? config_.clip_norm / share : std::numeric_limits<double>::infinity();
+  const ClippedGradient gradient = clip(optimizer_->parameters(), most);
+  report.gradient_norm = gradient.norm * share;
+  report.skipped = is_bad(report.loss, report.gradient_norm);
+  if (!report.skipped) {
+    optimizer_->step({.rate = report.rate, .gradient_scale = gradient.scale * share});
+    const double weight = 1.0 / std::min(static_cast<double>(report.update), kMemory);
+    progress_.usual_loss += weight * (report.loss - progress_.usual_loss);
+  }
+  optimizer_->zero_grad();
+  const StreamPosition position = job_.position();
+  progress_.updates = report.update;
+  progress_.epoch = position.epoch;
+  progress_.batch = position.batch;
+  progress_.source_tokens += report.source_tokens;
+  progress_.target_tokens += report.target_tokens;
+  report.epoch = epochs();
+  report.seconds = seconds_since(start);
+  progress_.seconds += report.seconds;
+  return report;
+}
+
+bool Trainer::is_bad(double loss, double norm) const {
+  if (!std::isfinite(loss) || !std::isfinite(norm)) return true;
+  // The first losses are no measure yet.
+  const bool usual = progress_.updates >= static_cast<std::int64_t>(kMemory);
+  return usual && config_.explosion > 0.0 && loss > config_.explosion * progress_.usual_loss;
+}
+
+void Trainer::count_bad(const UpdateReport& report) {
+  if (!report.skipped) {
+    progress_.skipped_in_a_row = 0;
+    return;
+  }
+  ++progress_.skipped;
+  ++progress_.skipped_in_a_row;
+  HEED_CHECK(progress_.skipped_in_a_row <= config_.max_skipped,
+             "[train] {} updates in a row had to be skipped, the last, {}, with a loss of {} and a "
+             "gradient of norm {} (usual loss {:.3g}): lower schedule.peak, lengthen "
+             "schedule.warmup or set clip_norm; what was saved last is in {}",
+             progress_.skipped_in_a_row, report.update, report.loss, report.gradient_norm,
+             progress_.usual_loss, place_.folder.string());
+}
+
+void Trainer::validate() {
+  const auto start = Clock::now();
+  job_.model().eval();
+  ValidationReport report{.update = progress_.updates, .epoch = epochs()};
+  report.judgements = job_.validate();
+  job_.model().train();
+  if (report.judgements.empty()) return;
+  const auto deciding = std::ranges::find(report.judgements, config_.stop_on, &Judgement::name);
+  HEED_CHECK(deciding != report.judgements.end(),
+             "[train] stop_on = \"{}\", but validation gives {}: name one of those",
+             config_.stop_on, [&] {
+               std::string names;
+               for (const Judgement& j : report.judgements) {
+                 names += (names.empty() ? "" : ", ") + j.name;
+               }
+               return names;
+             }());
+  const double value = deciding->value;
+  report.best = !progress_.judged ||
+                (deciding->higher_is_better ? value > progress_.best : value < progress_.best);
+  progress_.judged = true;
+  if (report.best) {
+    progress_.best = value;
+    progress_.best_update = progress_.updates;
+    progress_.stalled = 0;
+  } else {
+    ++progress_.stalled;
+  }
+  best_now_ = report.best;
+  report.stalled = progress_.stalled;
+  report.seconds = seconds_since(start);
+  watcher_->validated(report);
+}
+
+void Trainer::save() {
+  const Generator::State random = default_generator().state();
+  progress_.seed = static_cast<std::int64_t>(random.seed);
+  progress_.stream = static_cast<std::int64_t>(random.next_stream);
+  checkpoints_.write(progress_.updates, best_now_, [&](const std::filesystem::path& folder) {
+    job_.save(folder);
+    optimizer_->save(folder / kOptimizerFile);
+    io::save_config(folder / kProgressFile, progress_);
+  });
+  saved_at_ = progress_.updates;
+  watcher_->saved(checkpoints_.folder(progress_.updates));
+}
+
+}  // namespace heed

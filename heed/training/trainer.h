@@ -1,0 +1,99 @@
+// The training loop: updates, validation, checkpoints, early stopping. A run that was stopped, or
+// killed, and resumed gives the same bits as one that never was: everything random is a function of
+// seed and position, and all state is in a checkpoint.
+//
+//   Trainer trainer(job, config, {.folder = "model"}, watcher);
+//   trainer.resume();
+//   const Outcome outcome = trainer.run();
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "heed/training/checkpoints.h"
+#include "heed/training/job.h"
+#include "heed/training/progress.h"
+#include "heed/training/trainer_config.h"
+
+namespace heed {
+
+/// What one update did.
+struct UpdateReport {
+  std::int64_t update = 0;
+  double epoch = 0.0;  ///< With the share of the present one.
+  double loss = 0.0;   ///< Per token, with smoothing.
+  double likelihood =
+      0.0;  ///< Per token, without: negative, in nats. Its exponential is the perplexity.
+  double rate = 0.0;
+  double gradient_norm = 0.0;
+  std::int64_t source_tokens = 0;
+  std::int64_t target_tokens = 0;
+  double seconds = 0.0;  ///< That it took.
+  bool skipped = false;  ///< The parameters stayed as they were.
+};
+
+/// What one validation found.
+struct ValidationReport {
+  std::int64_t update = 0;
+  double epoch = 0.0;
+  std::vector<Judgement> judgements = {};
+  bool best = false;
+  std::int64_t stalled = 0;  ///< Validations since the best.
+  double seconds = 0.0;
+};
+
+/// Who is told what happens; each does nothing unless it is overridden.
+class TrainingWatcher {
+ public:
+  virtual ~TrainingWatcher() = default;
+  virtual void updated(const UpdateReport&) {}
+  virtual void validated(const ValidationReport&) {}
+  virtual void saved(const std::filesystem::path&) {}
+};
+
+enum class Outcome : std::uint8_t { finished, stalled, interrupted };
+
+struct TrainerPlace {
+  std::filesystem::path folder;                              ///< Of the checkpoints.
+  std::function<bool()> interrupted = [] { return false; };  ///< Asked after each update.
+};
+
+class Trainer {
+ public:
+  /// The watcher may be null. Job and watcher must outlive it.
+  Trainer(Job& job, const TrainerConfig& config, TrainerPlace place,
+          TrainingWatcher* watcher = nullptr);
+
+  /// Goes on from the newest checkpoint of the folder; false if there is none.
+  bool resume();
+  /// Trains until the config's end, early stopping or an interruption; the last state is saved.
+  Outcome run();
+
+  const TrainingProgress& progress() const { return progress_; }
+
+ private:
+  UpdateReport update();
+  bool is_bad(double loss, double norm) const;
+  void count_bad(const UpdateReport& report);
+  void validate();
+  void save();
+  Done done() const { return {progress_.updates, progress_.epoch}; }
+  double epochs() const;
+
+  Job& job_;
+  TrainerConfig config_;
+  TrainerPlace place_;
+  TrainingWatcher nobody_;
+  TrainingWatcher* watcher_;
+  Checkpoints checkpoints_;
+  std::unique_ptr<Optimizer> optimizer_;
+  TrainingProgress progress_;
+  bool best_now_ = false;       // the last validation, at this very update, was the best
+  std::int64_t saved_at_ = -1;  // the update of the newest checkpoint
+};
+
+}  // namespace heed

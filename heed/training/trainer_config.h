@@ -1,0 +1,57 @@
+// How a model is trained, whatever it is.
+#pragma once
+
+#include <string>
+
+#include "heed/io/fields.h"
+#include "heed/training/frequency.h"
+#include "heed/training/optimizer.h"
+#include "heed/training/schedule.h"
+
+namespace heed {
+
+enum class OptimizerKind : std::uint8_t { adam, adamw, sgd };
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<OptimizerKind>, 3> enum_names(OptimizerKind) {
+  return {{{OptimizerKind::adam, "adam"},
+           {OptimizerKind::adamw, "adamw"},
+           {OptimizerKind::sgd, "sgd"}}};
+}
+
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::adam;
+  double beta1 = 0.9;     // adam, adamw
+  double beta2 = 0.98;    // adam, adamw
+  double epsilon = 1e-9;  // adam, adamw
+  double momentum = 0.0;  // sgd
+  double weight_decay = 0.0;
+  bool decay_matrices_only = true;
+
+  void fields(io::Fields& field);
+};
+
+/// The optimiser that a config describes.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
+                                          const std::vector<NamedTensor>& parameters);
+
+struct TrainerConfig {
+  std::string after = "0";  // when to stop
+  std::string valid_freq = "1e";
+  std::string save_freq = "1e";
+  std::int64_t early_stopping = 10;  // validations in a row without gain; 0: never
+  std::string stop_on = "loss";      // the judgement that counts
+  std::int64_t keep_last = 5;        // checkpoints; 0: all
+  std::int64_t accumulate = 1;       // batches an update
+  double clip_norm = 0.0;            // 0: gradients are not clipped
+  std::int64_t max_skipped = 10;     // updates in a row that may be bad
+  double explosion = 5.0;            // a loss so many times the usual one is bad; 0: none is
+  std::uint64_t seed = 1;
+  OptimizerConfig optimizer = {};
+  ScheduleConfig schedule = {};
+
+  void fields(io::Fields& field);
+  void validate() const;
+};
+
+}  // namespace heed

@@ -1,0 +1,86 @@
+#include "heed/training/vocabularies.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "heed/base/error.h"
+#include "heed/data/parallel_text.h"
+#include "heed/io/lines.h"
+#include "heed/text/characters.h"
+#include "heed/text/sentence_piece.h"
+#include "heed/text/words.h"
+
+namespace heed {
+namespace {
+
+using Paths = std::vector<std::filesystem::path>;
+
+std::shared_ptr<const Tokenizer> train_on(const VocabularyConfig& config,
+                                          std::span<const std::string> sentences) {
+  return parse_tokenizer(
+      train_sentence_piece(sentences, {.size = config.size,
+                                       .model_type = config.model_type,
+                                       .character_coverage = config.character_coverage}),
+      "the vocabulary made from the training set");
+}
+
+std::shared_ptr<const Tokenizer> train_on(const VocabularyConfig& config, const Paths& paths) {
+  const VocabularyOptions options{.size = config.size, .min_count = config.min_count};
+  switch (config.kind) {
+    case VocabularyKind::words:
+      return std::make_shared<Words>(count_words(paths, options));
+    case VocabularyKind::characters:
+      return std::make_shared<Characters>(count_characters(paths, options));
+    case VocabularyKind::sentencepiece:
+      break;
+  }
+  return parse_tokenizer(
+      train_sentence_piece(paths, {.size = config.size,
+                                   .model_type = config.model_type,
+                                   .character_coverage = config.character_coverage}),
+      "the vocabulary made from the training set");
+}
+
+// The columns of a table, each a list of sentences.
+TokenizerPair train_on_table(const TrainConfig& config) {
+  HEED_CHECK(config.vocabulary.kind == VocabularyKind::sentencepiece,
+             "[train] words or characters of a file with tabs: make the vocabularies with `heed "
+             "vocab train` and give them as vocabs");
+  std::vector<std::string> source, target;
+  ParallelText text(config.train_sets[0], TextColumns{}, {.on_bad = config.on_bad});
+  for (TextPair pair; text.next(pair);) {
+    source.emplace_back(pair.source);
+    target.emplace_back(pair.target);
+  }
+  if (!config.vocabulary.shared) {
+    return {train_on(config.vocabulary, source), train_on(config.vocabulary, target)};
+  }
+  source.insert(source.end(), target.begin(), target.end());
+  const auto both = train_on(config.vocabulary, source);
+  return {both, both};
+}
+
+}  // namespace
+
+TokenizerPair make_tokenizers(const TrainConfig& config) {
+  if (!config.vocabs.empty()) {
+    const std::shared_ptr<const Tokenizer> source = load_tokenizer(config.vocabs.front());
+    if (config.vocabs.size() == 1 || config.vocabs[0] == config.vocabs[1]) return {source, source};
+    return {source, load_tokenizer(config.vocabs.back())};
+  }
+  if (config.train_sets.size() == 1) return train_on_table(config);
+  const Paths source{config.train_sets.at(0)}, target{config.train_sets.at(1)};
+  if (!config.vocabulary.shared) {
+    return {train_on(config.vocabulary, source), train_on(config.vocabulary, target)};
+  }
+  const auto both = train_on(config.vocabulary, Paths{source[0], target[0]});
+  return {both, both};
+}
+
+std::shared_ptr<const Tokenizer> make_tokenizer(const TrainConfig& config) {
+  if (!config.vocabs.empty()) return load_tokenizer(config.vocabs.front());
+  return train_on(config.vocabulary, Paths{config.train_sets.at(0)});
+}
+
+}  // namespace heed
