@@ -1,0 +1,96 @@
+#include "heed/training/checkpoints.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "heed/io/file.h"
+#include "tests/support/error_message.h"
+#include "tests/support/temp_dir.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(Checkpoints& checkpoints, std::int64_t update, bool best = false) {
+  checkpoints.write(update, best, [&](const fs::path& folder) {
+    io::write_file(folder / "number", std::to_string(update));
+  });
+}
+
+std::string number_in(const fs::path& folder) { return io::read_file(folder / "number", 100); }
+
+TEST(Checkpoints, LinksLeadToTheLastAndTheBest) {
+  const TempDir dir;
+  Checkpoints checkpoints(dir / "model", 0);
+  EXPECT_FALSE(checkpoints.last());
+  write(checkpoints, 9, true);
+  write(checkpoints, 10);
+  EXPECT_EQ(number_in(dir / "model/checkpoint_last"), "10");
+  EXPECT_EQ(number_in(dir / "model/checkpoint_best"), "9");
+  EXPECT_EQ(checkpoints.last(), dir / "model/checkpoint_10");
+  EXPECT_EQ(checkpoints.updates(), (std::vector<std::int64_t>{9, 10}));
+}
+
+TEST(Checkpoints, TheOldestGoButNotTheBest) {
+  const TempDir dir;
+  Checkpoints checkpoints(dir.path(), 2);
+  write(checkpoints, 1);
+  write(checkpoints, 2, true);
+  for (const std::int64_t update : {3, 4, 5}) write(checkpoints, update);
+  EXPECT_EQ(checkpoints.updates(), (std::vector<std::int64_t>{2, 4, 5}));
+}
+
+TEST(Checkpoints, AFailedOneLeavesNothing) {
+  const TempDir dir;
+  Checkpoints checkpoints(dir.path(), 0);
+  write(checkpoints, 1);
+  EXPECT_EQ(error_message([&] {
+              checkpoints.write(2, true, [](const fs::path& folder) {
+                io::write_file(folder / "half", "x");
+                throw Error("the disk is full");
+              });
+            }),
+            "the disk is full");
+  EXPECT_EQ(number_in(*checkpoints.last()), "1");
+  EXPECT_FALSE(fs::exists(dir / "checkpoint_best"));
+}
+
+// As a killed process may leave it: half a checkpoint, half a removal, a link that did not move.
+TEST(Checkpoints, StraysAreClearedAway) {
+  const TempDir dir;
+  {
+    Checkpoints checkpoints(dir.path(), 0);
+    write(checkpoints, 1);
+    write(checkpoints, 2);
+  }
+  fs::create_directory(dir / ".heed-checkpoint");
+  fs::create_directory(dir / ".heed-dropped");
+  std::ofstream(dir / ".heed-dropped/number") << "0";
+  fs::remove(dir / "checkpoint_last");
+  fs::create_directory_symlink("checkpoint_1", dir / "checkpoint_last");
+  fs::create_directory_symlink("checkpoint_2", dir / ".heed-link");
+  const Checkpoints checkpoints(dir.path(), 0);
+  EXPECT_EQ(number_in(*checkpoints.last()), "2");
+  for (const char* const name : {".heed-checkpoint", ".heed-dropped", ".heed-link"}) {
+    EXPECT_FALSE(fs::exists(fs::symlink_status(dir / name))) << name;
+  }
+  EXPECT_EQ(number_in(dir / "checkpoint_2"), "2");
+}
+
+TEST(Checkpoints, WrongUseSaysWhatIsWrong) {
+  const TempDir dir;
+  std::ofstream(dir / "file") << "x";
+  EXPECT_NE(
+      error_message([&] { Checkpoints(dir / "file", 0); }).find("[train] cannot make the folder"),
+      std::string::npos);
+  Checkpoints checkpoints(dir.path(), 0);
+  write(checkpoints, 1);
+  EXPECT_EQ(error_message([&] { write(checkpoints, 1); }),
+            fmt::format("[train] {} is there already: train into another folder",
+                        (dir / "checkpoint_1").string()));
+}
+
+}  // namespace
+}  // namespace heed

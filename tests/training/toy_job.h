@@ -1,0 +1,95 @@
+// A job small enough for thousands of updates: a network with dropout learns the parity-like labels
+// of points that are a function of the batch's number alone.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "heed/nn/checkpoint_file.h"
+#include "heed/nn/dropout.h"
+#include "heed/nn/linear.h"
+#include "heed/ops/cross_entropy.h"
+#include "heed/ops/elementwise.h"
+#include "heed/tensor/create.h"
+#include "heed/training/job.h"
+
+namespace heed::test {
+
+struct ToyNetwork : Module {
+  explicit ToyNetwork(Generator generator)
+      : hidden({.in = 4, .out = 8, .activation = Activation::tanh}, generator),
+        scores({.in = 8, .out = 2}, generator) {}
+
+  void visit(ParameterVisitor& v) override {
+    v("hidden", hidden);
+    v("dropout", dropout);
+    v("scores", scores);
+  }
+  Tensor operator()(const Tensor& x) const { return scores(dropout(hidden(x))); }  // [B, 2]
+
+  Linear hidden;
+  Dropout dropout{{.p = 0.2}};
+  Linear scores;
+};
+
+class ToyJob : public Job {
+ public:
+  static constexpr std::int64_t kEpochBatches = 7;
+
+  ToyJob() : network(Generator(5)) {}
+
+  Module& model() override { return network; }
+  BatchLoss next() override {
+    const std::int64_t batch = position_.epoch * kEpochBatches + position_.batch;
+    position_ = position_.batch + 1 == kEpochBatches
+                    ? StreamPosition{position_.epoch + 1, 0}
+                    : StreamPosition{position_.epoch, position_.batch + 1};
+    BatchLoss loss{.counted = 16, .source_tokens = 16, .target_tokens = 16};
+    loss.sum = loss_of(batch);
+    if (poisoned && batch >= *poisoned) loss.sum = loss.sum * poison;
+    loss.likelihood = loss.sum.item();
+    return loss;
+  }
+  StreamPosition position() const override { return position_; }
+  void seek(const StreamPosition& position) override { position_ = position; }
+  double epoch_share() const override {
+    return static_cast<double>(position_.batch) / static_cast<double>(kEpochBatches);
+  }
+  std::vector<Judgement> validate() override {
+    if (!judgements.empty()) {
+      const double value = judgements[judged % judgements.size()];
+      ++judged;
+      return {{"loss", value}};
+    }
+    return {{"loss", loss_of(-1).item() / 16.0}};
+  }
+  void save(const std::filesystem::path& folder) const override {
+    save_parameters(network, folder / "model.safetensors");
+  }
+
+  ToyNetwork network;
+  std::optional<std::int64_t> poisoned;  // the first batch whose loss is multiplied by poison
+  double poison = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> judgements;  // what validations find, one after another
+  std::size_t judged = 0;
+
+ private:
+  Tensor loss_of(std::int64_t batch) const {
+    const RandomStream random{3, static_cast<std::uint64_t>(batch + 1)};
+    Tensor x = empty({16, 4});
+    Tensor labels = empty({16}, DType::i64);
+    for (std::int64_t i = 0; i < 64; ++i) {
+      x.mutable_data<float>()[i] = random.normal(static_cast<std::uint64_t>(i));
+    }
+    for (std::int64_t i = 0; i < 16; ++i) {
+      const float* const point = x.data<float>() + 4 * i;
+      labels.mutable_data<std::int64_t>()[i] = point[0] + point[1] > point[2] ? 1 : 0;
+    }
+    return cross_entropy(network(x), labels, {.reduction = Reduction::sum});
+  }
+
+  StreamPosition position_;
+};
+
+}  // namespace heed::test

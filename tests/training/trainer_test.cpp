@@ -1,0 +1,186 @@
+// The trainer: what it resumes to, when it stops, what it keeps and what it skips.
+#include "heed/training/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/base/random.h"
+#include "tests/support/error_message.h"
+#include "tests/support/temp_dir.h"
+#include "tests/training/toy_job.h"
+
+namespace heed {
+namespace {
+
+using test::ToyJob;
+using testing::HasSubstr;
+
+TrainerConfig quick(std::string after) {
+  TrainerConfig config;
+  config.after = std::move(after);
+  config.valid_freq = "10u";
+  config.save_freq = "5u";
+  config.schedule = {.kind = Schedule::constant, .peak = 0.05, .warmup = 1};
+  return config;
+}
+
+std::vector<float> parameters_of(const ToyJob& job) {
+  std::vector<float> all;
+  for (const Tensor& parameter : job.network.parameters()) {
+    const auto values = parameter.to_vector<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+struct Seen : TrainingWatcher {
+  void updated(const UpdateReport& report) override { updates.push_back(report); }
+  void validated(const ValidationReport& report) override { validations.push_back(report); }
+  void saved(const std::filesystem::path& folder) override { folders.push_back(folder); }
+
+  std::vector<UpdateReport> updates;
+  std::vector<ValidationReport> validations;
+  std::vector<std::filesystem::path> folders;
+};
+
+// Trains in one go, or in several of which each is a new process as far as the trainer knows.
+std::vector<float> train(const TempDir& dir, const TrainerConfig& config,
+                         std::vector<std::int64_t> stops, Seen* seen = nullptr) {
+  stops.push_back(std::numeric_limits<std::int64_t>::max());
+  std::vector<float> result;
+  for (const std::int64_t stop : stops) {
+    ToyJob job;
+    default_generator() = Generator(9);
+    const Trainer* running = nullptr;
+    Trainer trainer(
+        job, config,
+        {.folder = dir.path(), .interrupted = [&] { return running->progress().updates >= stop; }},
+        seen);
+    running = &trainer;
+    trainer.resume();
+    trainer.run();
+    result = parameters_of(job);
+  }
+  return result;
+}
+
+TEST(Trainer, ResumesToTheBit) {
+  const TempDir straight, stopped, again;
+  const TrainerConfig config = quick("43u");
+  const std::vector<float> expected = train(straight, config, {});
+  EXPECT_EQ(train(stopped, config, {1, 7, 20, 41}), expected);
+  TrainerConfig other = config;
+  other.seed = 3;  // of the job's own making; the trainer draws nothing
+  EXPECT_EQ(train(again, other, {}), expected);
+}
+
+TEST(Trainer, Learns) {
+  const TempDir dir;
+  Seen seen;
+  train(dir, quick("300u"), {}, &seen);
+  EXPECT_LT(seen.validations.back().judgements[0].value,
+            0.5 * seen.validations.front().judgements[0].value);
+  EXPECT_EQ(seen.validations.size(), 30u);
+  EXPECT_EQ(seen.updates.back().update, 300);
+  EXPECT_NEAR(seen.updates.back().epoch, 300.0 / ToyJob::kEpochBatches, 1e-12);
+}
+
+TEST(Trainer, EpochsCountToo) {
+  const TempDir dir;
+  TrainerConfig config = quick("3e");
+  config.valid_freq = config.save_freq = "1e";
+  Seen seen;
+  train(dir, config, {}, &seen);
+  ASSERT_EQ(seen.validations.size(), 3u);
+  EXPECT_EQ(seen.validations[0].update, ToyJob::kEpochBatches);
+  EXPECT_EQ(seen.updates.back().update, 3 * ToyJob::kEpochBatches);
+}
+
+TEST(Trainer, TwoBatchesAnUpdateAreOneOfTwiceTheSize) {
+  TrainerConfig config = quick("1u");
+  config.accumulate = 2;
+  config.valid_freq = "0";
+  config.optimizer = {.kind = OptimizerKind::sgd};
+  const TempDir dir;
+  ToyJob job, plain;
+  for (ToyJob* const j : {&job, &plain}) j->network.dropout = Dropout({.p = 0.0});
+  Trainer(job, config, {.folder = dir.path()}).run();
+  const Tensor sum = plain.next().sum + plain.next().sum;
+  sum.backward();
+  Tensor& weight = plain.network.scores.weight;
+  for (std::int64_t i = 0; i < weight.numel(); ++i) {
+    weight.mutable_data<float>()[i] -= 0.05f * weight.grad().data<float>()[i] / 32.0f;
+    EXPECT_NEAR(job.network.scores.weight.data<float>()[i], weight.data<float>()[i], 1e-6);
+  }
+}
+
+TEST(Trainer, KeepsTheBestAndStopsWithoutGain) {
+  const TempDir dir;
+  TrainerConfig config = quick("0");
+  config.early_stopping = 3;
+  config.valid_freq = "2u";
+  config.save_freq = "4u";
+  config.keep_last = 2;
+  ToyJob job;
+  job.judgements = {5, 4, 6, 3, 3, 4, 5, 1};
+  Trainer trainer(job, config, {.folder = dir.path()});
+  EXPECT_EQ(trainer.run(), Outcome::stalled);
+  EXPECT_EQ(trainer.progress().updates, 14);
+  EXPECT_EQ(trainer.progress().best, 3);
+  EXPECT_EQ(trainer.progress().best_update, 8);
+  const auto target = [&](const char* name) {
+    return std::filesystem::read_symlink(dir / name).string();
+  };
+  EXPECT_EQ(target("checkpoint_best"), "checkpoint_8");
+  EXPECT_EQ(target("checkpoint_last"), "checkpoint_14");
+  EXPECT_EQ(Checkpoints(dir.path(), 2).updates(), (std::vector<std::int64_t>{8, 12, 14}));
+}
+
+TEST(Trainer, SkipsWhatIsNotFinite) {
+  const TempDir dir;
+  TrainerConfig config = quick("12u");
+  config.max_skipped = 2;
+  ToyJob job;
+  job.poisoned = 10;
+  Seen seen;
+  Trainer trainer(job, config, {.folder = dir.path()}, &seen);
+  TrainerConfig until = quick("10u");
+  until.valid_freq = "0";
+  EXPECT_EQ(trainer.run(), Outcome::finished);
+  EXPECT_EQ(trainer.progress().skipped, 2);
+  EXPECT_TRUE(seen.updates[10].skipped);
+  EXPECT_FALSE(seen.updates[9].skipped);
+  ToyJob healthy;
+  default_generator() = Generator();
+  for (const float value : parameters_of(job)) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST(Trainer, StopsWhenTooMuchIsBad) {
+  const TempDir dir;
+  TrainerConfig config = quick("0");
+  config.max_skipped = 4;
+  config.early_stopping = 0;
+  ToyJob job;
+  job.poisoned = 60;
+  job.poison = 100.0;  // finite, but exploded
+  Trainer trainer(job, config, {.folder = dir.path()});
+  EXPECT_THAT(error_message([&] { trainer.run(); }),
+              HasSubstr("[train] 5 updates in a row had to be skipped, the last, 65, with a loss "
+                        "of"));
+  EXPECT_EQ(Checkpoints(dir.path(), 0).updates().back(), 60);
+}
+
+TEST(Trainer, WhatDecidesMustBeJudged) {
+  const TempDir dir;
+  TrainerConfig config = quick("20u");
+  config.stop_on = "bleu";
+  ToyJob job;
+  Trainer trainer(job, config, {.folder = dir.path()});
+  EXPECT_EQ(error_message([&] { trainer.run(); }),
+            "[train] stop_on = \"bleu\", but validation gives loss: name one of those");
+}
+
+}  // namespace
+}  // namespace heed
