@@ -64,7 +64,7 @@ void save(const Tokenizer& tokenizer, const std::string& path) {
   fmt::print("{}: {}, {} tokens\n", path, tokenizer.kind(), tokenizer.size());
 }
 
-void add_train(CLI::App& vocab) {
+void add_training(CLI::App& vocab) {
   CLI::App* const verb = vocab.add_subcommand("train", "Make a tokenizer from text files");
   const auto flags = std::make_shared<TrainFlags>();
   verb->add_option("file", flags->files, "text, plain or gzip; - is standard input")->required();
@@ -147,7 +147,7 @@ void add_show(CLI::App& vocab) {
 void add_vocab(CLI::App& app) {
   CLI::App* const vocab = app.add_subcommand("vocab", "Make, apply and inspect tokenizers");
   vocab->require_subcommand(1);
-  add_train(*vocab);
+  add_training(*vocab);
   add_convert(*vocab);
   add_vocab_filters(*vocab);
   add_show(*vocab);

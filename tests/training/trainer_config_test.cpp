@@ -11,9 +11,10 @@ namespace {
 
 TEST(TrainerConfig, FrequenciesAreChecked) {
   TrainerConfig config;
-  EXPECT_EQ(error_message([&] { io::set_fields(config, {"valid_freq=often"}); }),
-            "flags: [train] valid_freq = \"often\": write \"10e\" for ten epochs, \"500u\" or "
-            "\"5Ku\" for updates, \"0\" for never");
+  EXPECT_EQ(
+      error_message([&] { io::set_fields(config, {"valid_freq=often"}); }),
+      "[config] flags: [train] valid_freq = \"often\": write \"10e\" for ten epochs, \"500u\" or "
+      "\"5Ku\" for updates, \"0\" for never");
   io::set_fields(config, {"after=5Ku", "optimizer.kind=adamw", "schedule.warmup=10"});
   EXPECT_EQ(config.after, "5Ku");
   EXPECT_EQ(config.optimizer.kind, OptimizerKind::adamw);
