@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "heed/base/error.h"
 #include "heed/tensor/copy.h"
@@ -51,7 +52,9 @@ std::int64_t heaviest_target(const Matrix& weights, std::int64_t source) {
 }
 
 void normalise(Alignment& links) {
-  std::sort(links.begin(), links.end());
+  std::sort(links.begin(), links.end(), [](const AlignmentLink& a, const AlignmentLink& b) {
+    return std::pair(a.source, a.target) < std::pair(b.source, b.target);
+  });
   links.erase(std::unique(links.begin(), links.end()), links.end());
 }
 

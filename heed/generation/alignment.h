@@ -6,7 +6,6 @@
 //   commas
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,7 +20,7 @@ namespace heed {
 struct AlignmentLink {
   std::int64_t source = 0;
   std::int64_t target = 0;
-  friend auto operator<=>(const AlignmentLink&, const AlignmentLink&) = default;
+  friend bool operator==(const AlignmentLink&, const AlignmentLink&) = default;
 };
 
 /// Links ordered by source, then by target, none twice.

@@ -110,6 +110,7 @@ std::vector<NBest> beam_search(StepModel& model, std::span<const Start> starts,
     lockstep.advance(extensions);
   }
   std::vector<NBest> results;
+  results.reserve(finished.size());
   for (Finished& found : finished) results.push_back(found.take());
   return results;
 }
