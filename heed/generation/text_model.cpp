@@ -68,6 +68,7 @@ class LanguageSteps : public StepModel {
   std::int64_t vocabulary() const override { return model_.config().vocabulary; }
 
   void read(std::span<const std::int32_t> prompt) {
+    const NoGrad no_grad;
     std::vector<std::int64_t> all;
     for (std::int64_t row = 0; row < rows_; ++row)
       all.insert(all.end(), prompt.begin(), prompt.end());

@@ -12,9 +12,11 @@
 namespace heed {
 namespace {
 
+// Sequences of equal length, one behind the other.
 Tensor ids_of(std::span<const std::int32_t> tokens, std::int64_t rows) {
   const std::vector<std::int64_t> wide(tokens.begin(), tokens.end());
-  return from_values(std::span<const std::int64_t>(wide), {rows, -1});  // [rows, T]
+  const std::int64_t length = rows > 0 ? std::ssize(wide) / rows : 1;
+  return from_values(std::span<const std::int64_t>(wide), {rows, length});  // [rows, T]
 }
 
 class CachedSteps : public StepModel {
