@@ -155,6 +155,10 @@ std::unique_ptr<Job> make_classification(const TrainConfig& config,
       read_labelled(config.train_sets[0], *tokenizer, reading));
   notes.push_back(fmt::format("{}: {} texts of {} classes", config.train_sets[0], training->size(),
                               training->names.size()));
+  HEED_CHECK(training->size() > 0,
+             "[train] {}: there is no text in it; lines must be a label, a tab "
+             "and a text",
+             config.train_sets[0]);
   reading.labels = training->names;
   std::shared_ptr<const LabelledCorpus> validation;
   if (!config.valid_sets.empty()) {

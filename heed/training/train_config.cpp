@@ -5,6 +5,22 @@
 #include "heed/base/error.h"
 
 namespace heed {
+namespace {
+
+// What validation says of a task's models.
+std::vector<std::string> judgements_of(const TrainConfig& config) {
+  switch (config.task) {
+    case Task::translate:
+      return config.validation.metrics;
+    case Task::language:
+      return {"loss", "perplexity"};
+    case Task::classify:
+      break;
+  }
+  return {"loss", "accuracy"};
+}
+
+}  // namespace
 
 void VocabularyConfig::fields(io::Fields& field) {
   field("kind", kind, "sentencepiece, words or characters");
@@ -55,13 +71,24 @@ void TrainConfig::validate() const {
   HEED_CHECK(train_sets.size() <= 2 && valid_sets.size() <= 2,
              "[train] {} train_sets and {} valid_sets: give source and target, or one file",
              train_sets.size(), valid_sets.size());
+  HEED_CHECK(task == Task::translate || (train_sets.size() <= 1 && valid_sets.size() <= 1),
+             "[train] {} train_sets and {} valid_sets: this task has one file each",
+             train_sets.size(), valid_sets.size());
+  validation.search.validate();
   constexpr std::string_view kKnown[] = {"loss", "perplexity", "bleu", "chrf", "accuracy"};
   for (const std::string& metric : validation.metrics) {
     HEED_CHECK(std::ranges::find(kKnown, metric) != std::end(kKnown),
                "[train] validation.metrics has {}: there are loss, perplexity, bleu, chrf and "
                "accuracy",
                io::in_quotes(metric));
+    HEED_CHECK(task != Task::translate || metric != "accuracy",
+               "[train] validation.metrics has \"accuracy\": translations have bleu and chrf");
   }
+  // Better now than after the first epoch.
+  const std::vector<std::string> given = judgements_of(*this);
+  HEED_CHECK(valid_sets.empty() || std::ranges::find(given, trainer.stop_on) != given.end(),
+             "[train] stop_on = {}, but validation gives {}: name one of those",
+             io::in_quotes(trainer.stop_on), fmt::join(given, ", "));
 }
 
 }  // namespace heed

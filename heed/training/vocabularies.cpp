@@ -16,12 +16,12 @@ namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
-std::shared_ptr<const Tokenizer> train_on(const VocabularyConfig& config,
-                                          std::span<const std::string> sentences) {
+template <typename Text>
+std::shared_ptr<const Tokenizer> train_pieces(const VocabularyConfig& config, const Text& text) {
   return parse_tokenizer(
-      train_sentence_piece(sentences, {.size = config.size,
-                                       .model_type = config.model_type,
-                                       .character_coverage = config.character_coverage}),
+      train_sentence_piece(text, {.size = config.size,
+                                  .model_type = config.model_type,
+                                  .character_coverage = config.character_coverage}),
       "the vocabulary made from the training set");
 }
 
@@ -35,18 +35,29 @@ std::shared_ptr<const Tokenizer> train_on(const VocabularyConfig& config, const 
     case VocabularyKind::sentencepiece:
       break;
   }
-  return parse_tokenizer(
-      train_sentence_piece(paths, {.size = config.size,
-                                   .model_type = config.model_type,
-                                   .character_coverage = config.character_coverage}),
-      "the vocabulary made from the training set");
+  return train_pieces(config, paths);
+}
+
+// The same of sentences, as if they were the lines of a file.
+std::shared_ptr<const Tokenizer> train_on(const VocabularyConfig& config,
+                                          const std::vector<std::string>& sentences) {
+  const VocabularyOptions options{.size = config.size, .min_count = config.min_count};
+  if (config.kind == VocabularyKind::words) {
+    TokenCounter counter;
+    for (const std::string& sentence : sentences) {
+      for (const std::string_view word : split_at_spaces(sentence)) counter.add(word);
+    }
+    return std::make_shared<Words>(counter.vocabulary(options));
+  }
+  if (config.kind == VocabularyKind::characters) {
+    return std::make_shared<Characters>(
+        count_characters(fmt::format("{}\n", fmt::join(sentences, "\n")), options));
+  }
+  return train_pieces(config, sentences);
 }
 
 // The columns of a table, each a list of sentences.
 TokenizerPair train_on_table(const TrainConfig& config) {
-  HEED_CHECK(config.vocabulary.kind == VocabularyKind::sentencepiece,
-             "[train] words or characters of a file with tabs: make the vocabularies with `heed "
-             "vocab train` and give them as vocabs");
   std::vector<std::string> source, target;
   ParallelText text(config.train_sets[0], TextColumns{}, {.on_bad = config.on_bad});
   for (TextPair pair; text.next(pair);) {
@@ -59,6 +70,14 @@ TokenizerPair train_on_table(const TrainConfig& config) {
   source.insert(source.end(), target.begin(), target.end());
   const auto both = train_on(config.vocabulary, source);
   return {both, both};
+}
+
+// Lines without their labels, which a model must not read. Bad lines are read_labelled()'s affair.
+std::vector<std::string> labelled_texts(const std::filesystem::path& path) {
+  io::LineReader reader(path);
+  std::vector<std::string> texts;
+  for (std::string line; reader.next(line);) texts.push_back(line.substr(line.find('\t') + 1));
+  return texts;
 }
 
 }  // namespace
@@ -80,7 +99,9 @@ TokenizerPair make_tokenizers(const TrainConfig& config) {
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainConfig& config) {
   if (!config.vocabs.empty()) return load_tokenizer(config.vocabs.front());
-  return train_on(config.vocabulary, Paths{config.train_sets.at(0)});
+  const std::filesystem::path path = config.train_sets.at(0);
+  if (config.task == Task::classify) return train_on(config.vocabulary, labelled_texts(path));
+  return train_on(config.vocabulary, Paths{path});
 }
 
 }  // namespace heed

@@ -1,0 +1,103 @@
+// Training a classifier: losses, the place in the corpus, and validation by hand.
+#include "heed/training/classification_job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heed/autograd/tape.h"
+#include "heed/io/file.h"
+#include "heed/ops/cross_entropy.h"
+#include "tests/generation/tiny_translator.h"
+#include "tests/support/temp_dir.h"
+#include "tests/training/job_case.h"
+
+namespace heed {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr const char* kLines =
+    "glad\tgood day\nsad\tbad day\nglad\tgood good day\nsad\tbad bad bad day\nglad\tday\n"
+    "sad\tbad\nglad\tgood\n";
+
+std::shared_ptr<const Tokenizer> words() { return test::words("good bad day"); }
+
+std::shared_ptr<const LabelledCorpus> corpus() {
+  const TempDir dir;
+  io::write_file(dir / "text", kLines);
+  return std::make_shared<const LabelledCorpus>(read_labelled(dir / "text", *words()));
+}
+
+TextClassifier tiny() {
+  Generator random(2);
+  return {Classifier({.vocabulary = words()->size(),
+                      .classes = 2,
+                      .embed = 16,
+                      .heads = 2,
+                      .hidden = 20,
+                      .layers = 1},
+                     random),
+          words(),
+          {"glad", "sad"}};
+}
+
+ClassificationJob make() {
+  return {tiny(), corpus(), corpus(), {.batching = {.batch_sentences = 2}}};
+}
+
+TEST(ClassificationJob, Teaches) {
+  ClassificationJob job(tiny(), corpus(), nullptr, {});
+  test::expect_teaches(job);
+}
+
+TEST(ClassificationJob, GoesBackToTheBit) {
+  for (const int before : {0, 2, 9}) {
+    ClassificationJob job = make(), other = make();
+    test::expect_goes_back(job, other, before);
+  }
+}
+
+TEST(ClassificationJob, LikelihoodIsTheLossWithoutSmoothing) {
+  ClassificationJob plain(tiny(), corpus(), nullptr, {});
+  ClassificationJob smooth(tiny(), corpus(), nullptr, {.label_smoothing = 0.3});
+  plain.model().eval();
+  smooth.model().eval();
+  const BatchLoss a = plain.next(), b = smooth.next();
+  EXPECT_EQ(a.counted, 7);
+  EXPECT_NEAR(a.sum.item(), a.likelihood, 1e-5);
+  EXPECT_NEAR(b.likelihood, a.likelihood, 1e-5);
+  EXPECT_GT(std::abs(b.sum.item() - b.likelihood), 1e-4);
+}
+
+TEST(ClassificationJob, JudgesEachTextOnce) {
+  ClassificationJob job = make();
+  job.model().eval();
+  const std::vector<Judgement> judgements = job.validate();
+  const NoGrad no_grad;
+  const auto& model = static_cast<const Classifier&>(job.model());
+  const auto texts = corpus();
+  double sum = 0.0, right = 0.0;
+  for (std::int32_t i = 0; i < texts->size(); ++i) {
+    const LabelledBatch batch = make_batch(*texts, {&i, 1});
+    const Tensor scores = model(batch.tokens, batch.lengths);  // [1, C]
+    sum += cross_entropy(scores, batch.labels).item();
+    const auto values = scores.to_vector<float>();
+    if ((values[1] > values[0]) == (texts->labels[static_cast<std::size_t>(i)] == 1)) right += 1.0;
+  }
+  EXPECT_NEAR(test::value_of(judgements, "loss"), sum / 7.0, 1e-5);
+  EXPECT_DOUBLE_EQ(test::value_of(judgements, "accuracy"), 100.0 * right / 7.0);
+  EXPECT_TRUE(judgements[1].higher_is_better);
+}
+
+TEST(ClassificationJob, WithoutValidationThereIsNoJudgement) {
+  EXPECT_TRUE(ClassificationJob(tiny(), corpus(), nullptr, {}).validate().empty());
+}
+
+TEST(ClassificationJob, SavesAClassifier) {
+  const TempDir dir;
+  make().save(dir.path());
+  EXPECT_THAT(load_text_classifier(dir.path()).labels, ElementsAre("glad", "sad"));
+}
+
+}  // namespace
+}  // namespace heed

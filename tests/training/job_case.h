@@ -1,0 +1,62 @@
+// What tests of jobs have in common: a loss that teaches, and a place that can be returned to.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "heed/training/job.h"
+#include "tests/models/model_case.h"
+
+namespace heed::test {
+
+/// The values of the next n losses.
+inline std::vector<double> losses_of(Job& job, int n) {
+  std::vector<double> losses;
+  for (int i = 0; i < n; ++i) losses.push_back(job.next().sum.item());
+  return losses;
+}
+
+/// The next loss reaches every parameter and counts what it should.
+inline void expect_teaches(Job& job) {
+  job.model().train();
+  const BatchLoss loss = job.next();
+  EXPECT_GT(loss.counted, 0);
+  EXPECT_GT(loss.source_tokens, 0);
+  EXPECT_GT(loss.target_tokens, 0);
+  EXPECT_GT(loss.likelihood, 0.0);
+  expect_learns(job.model(), loss.sum);
+}
+
+/// Two jobs of one making: each goes on, from where the other stood, as the other did. Dropout is
+/// the generator's affair, not the stream's: the models must have none, or not be in training.
+inline void expect_goes_back(Job& job, Job& other, int before) {
+  job.model().eval();
+  other.model().eval();
+  losses_of(job, before);
+  const StreamPosition there = job.position();
+  const double share = job.epoch_share();
+  EXPECT_GE(share, 0.0);
+  EXPECT_LE(share, 1.0);
+  const std::vector<double> losses = losses_of(job, 4);
+  EXPECT_FALSE(job.position() == there);
+  EXPECT_NE(losses[0], losses[1]) << "batches must differ, or their order cannot be seen";
+  job.seek(there);
+  EXPECT_TRUE(job.position() == there);
+  EXPECT_EQ(job.epoch_share(), share);
+  EXPECT_EQ(losses_of(job, 4), losses);
+  other.seek(there);
+  EXPECT_EQ(losses_of(other, 4), losses);
+}
+
+/// The value of the judgement of a name.
+inline double value_of(const std::vector<Judgement>& judgements, const std::string& name) {
+  for (const Judgement& judgement : judgements) {
+    if (judgement.name == name) return judgement.value;
+  }
+  ADD_FAILURE() << "validation says nothing of " << name;
+  return 0.0;
+}
+
+}  // namespace heed::test

@@ -1,0 +1,104 @@
+// The config of a training run: TOML, flags, names that are nearly right, and what cannot be.
+#include "heed/training/train_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heed/io/config.h"
+#include "tests/support/error_message.h"
+
+namespace heed {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TrainConfig read(const std::string& toml) {
+  TrainConfig config;
+  io::load_toml(toml, config, "train.toml");
+  return config;
+}
+
+std::string error_of(const std::string& toml) {
+  return error_message([&] { read(toml); });
+}
+
+TEST(TrainConfig, ReadsToml) {
+  const TrainConfig config = read(R"(
+task = "translate"
+train_sets = ["a.en", "a.de"]
+after = "5Ku"
+batch_tokens = 2000
+[vocabulary]
+kind = "words"
+shared = false
+[validation]
+metrics = ["loss", "bleu"]
+tokenizer = "none"
+search.beam_size = 3
+[optimizer]
+beta2 = 0.9
+[schedule]
+peak = 0.01
+[transformer]
+embed = 64
+tied = "two"
+)");
+  EXPECT_THAT(config.train_sets, ElementsAre("a.en", "a.de"));
+  EXPECT_EQ(config.trainer.after, "5Ku");
+  EXPECT_EQ(config.batch_tokens, 2000);
+  EXPECT_EQ(config.vocabulary.kind, VocabularyKind::words);
+  EXPECT_FALSE(config.vocabulary.shared);
+  EXPECT_THAT(config.validation.metrics, ElementsAre("loss", "bleu"));
+  EXPECT_EQ(config.validation.tokenizer, evaluation::BleuTokenizer::none);
+  EXPECT_EQ(config.validation.search.beam_size, 3);
+  EXPECT_EQ(config.trainer.optimizer.beta2, 0.9);
+  EXPECT_EQ(config.trainer.schedule.peak, 0.01);
+  EXPECT_EQ(config.transformer.embed, 64);
+  EXPECT_EQ(config.transformer.tied, Tied::two);
+}
+
+TEST(TrainConfig, WhatItWritesReadsBack) {
+  TrainConfig config = read("task = \"classify\"\n[classifier]\nlayers = 7\n");
+  io::set_fields(config, {"train_sets=a.tsv", "seed=12"});
+  const std::string text = io::to_toml(config);
+  EXPECT_EQ(io::to_toml(read(text)), text);
+  EXPECT_EQ(read(text).classifier.layers, 7);
+  EXPECT_EQ(read(text).trainer.seed, 12u);
+}
+
+TEST(TrainConfig, NamesTheNearestKey) {
+  EXPECT_THAT(error_of("batch_token = 3"), HasSubstr("batch_tokens"));
+  EXPECT_THAT(error_of("[transformer]\nembd = 3"), HasSubstr("embed"));
+  EXPECT_THAT(error_of("task = \"translat\""), HasSubstr("translate"));
+  TrainConfig config;
+  EXPECT_THAT(error_message([&] { io::set_fields(config, {"schedule.peek=1"}); }),
+              HasSubstr("schedule.peak"));
+}
+
+TEST(TrainConfig, RefusesWhatCannotBe) {
+  EXPECT_THAT(error_of("vocabs = [\"a\", \"b\", \"c\"]"), HasSubstr("3 vocabs"));
+  EXPECT_THAT(error_of("train_sets = [\"a\", \"b\", \"c\"]"), HasSubstr("3 train_sets"));
+  EXPECT_THAT(error_of("valid_sets = [\"a\", \"b\", \"c\"]"), HasSubstr("3 valid_sets"));
+  EXPECT_THAT(error_of("task = \"language\"\ntrain_sets = [\"a\", \"b\"]"),
+              HasSubstr("this task has one file each"));
+  EXPECT_THAT(error_of("after = \"soon\""), HasSubstr("after"));
+  EXPECT_THAT(error_of("batch_tokens = 0"), HasSubstr("batch_tokens"));
+  EXPECT_THAT(error_of("[validation]\nmetrics = [\"blue\"]"), HasSubstr("\"blue\""));
+  EXPECT_THAT(error_of("[validation]\nmetrics = [\"accuracy\"]"), HasSubstr("bleu and chrf"));
+  EXPECT_THAT(error_of("[validation]\nsearch.n_best = 9"), HasSubstr("n_best"));
+}
+
+TEST(TrainConfig, StopsOnWhatValidationGives) {
+  const std::string sets = "valid_sets = [\"a\", \"b\"]\n", set = "valid_sets = [\"a\"]\n";
+  EXPECT_THAT(error_of(sets + "stop_on = \"bleu\""),
+              HasSubstr("validation gives loss, perplexity"));
+  EXPECT_EQ(error_of(sets + "stop_on = \"bleu\"\nvalidation.metrics = [\"bleu\"]"), "(no error)");
+  EXPECT_EQ(error_of("stop_on = \"bleu\""), "(no error)") << "there is no validation";
+  EXPECT_THAT(error_of(set + "task = \"language\"\nstop_on = \"accuracy\""),
+              HasSubstr("validation gives loss, perplexity"));
+  EXPECT_EQ(error_of(set + "task = \"classify\"\nstop_on = \"accuracy\""), "(no error)");
+}
+
+}  // namespace
+}  // namespace heed
