@@ -14,7 +14,7 @@ namespace heed::evaluation {
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
-constexpr std::int32_t kMaxSentence = 1 << 24;  // a hostile number must not fill the memory
+constexpr std::int32_t kMaxSentence = 1'000'000;  // a hostile number must not fill the memory
 
 struct Place {
   std::string_view source;
