@@ -15,6 +15,19 @@ function(heed_add_cli_test name code)
                                     ${ARGN})
 endfunction()
 
+# heed_add_score_test(FILE ARGUMENT…): `heed score` called like this prints this file of
+# tests/golden/score, or begins with it where that is a table with heed's own words behind it.
+function(heed_add_score_test expected)
+  set(take "cat")
+  if(expected MATCHES "^paired.*txt$")
+    set(take "sed '/^$/,$d'")
+  endif()
+  add_test(NAME cli.score.${expected}
+           COMMAND sh -c "file=$1; shift; \"$@\" | ${take} | cmp - $file" sh ${expected}
+                   $<TARGET_FILE:heed_cli> score ${ARGN}
+           WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}/tests/golden/score)
+endfunction()
+
 if(heed_cli_sources AND HEED_BUILD_TESTS)
   heed_add_cli_test(version 0 --version)
   heed_add_cli_test(help 0 --help)
@@ -45,6 +58,35 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   set_tests_properties(cli.corpus_grammar PROPERTIES FIXTURES_SETUP grammar)
   set_tests_properties(cli.corpus_check cli.corpus_unequal cli.corpus_skip cli.corpus_not_a_table
                        PROPERTIES FIXTURES_REQUIRED grammar)
+  # Training a few updates, going on, and translating with what came out.
+  set(model ${PROJECT_BINARY_DIR}/cli_model)
+  set(tiny --transformer.embed=16 --transformer.heads=2 --transformer.hidden=32 --encoder-layers=1
+           --decoder-layers=1 --vocabulary.kind=words --batch-tokens=500)
+  set(sets --train-sets ${corpus}.en ${corpus}.zh --valid-sets ${corpus}.test.en ${corpus}.test.zh)
+  add_test(NAME cli.train_clean COMMAND ${CMAKE_COMMAND} -E rm -rf ${model} ${model}_none)
+  heed_add_cli_test(train 0 train --model ${model} ${sets} ${tiny} --after=4u --valid-freq=2u)
+  heed_add_cli_test(train_over 1 train --model ${model} ${sets} ${tiny} --after=6u)
+  heed_add_cli_test(train_resume 0 train --model ${model} --resume --after=6u)
+  heed_add_cli_test(train_no_folder 1 train ${sets})
+  heed_add_cli_test(train_no_sets 1 train --model ${model}_none --after=6u)
+  heed_add_cli_test(train_bad_flag 2 train --model ${model}_none --aftr=6u)
+  heed_add_cli_test(train_bad_metric 1 train --model ${model}_none ${sets} --stop-on=blue)
+  heed_add_cli_test(translate_no_model 1 translate --model ${model}_none)
+  # $1 is the program, $2 a checkpoint, $3 the sentences: as many lines come out as go in.
+  add_test(NAME cli.translate
+           COMMAND sh -c "test $(\"$1\" translate --model \"$2\" < \"$3\" | wc -l) -eq 20" sh
+                   $<TARGET_FILE:heed_cli> ${model}/checkpoint_6 ${corpus}.test.en)
+  set_tests_properties(cli.train_clean PROPERTIES FIXTURES_SETUP clean_model)
+  set_tests_properties(cli.train PROPERTIES FIXTURES_REQUIRED "grammar;clean_model" FIXTURES_SETUP
+                                                                                    model)
+  set_tests_properties(cli.train_over PROPERTIES FIXTURES_REQUIRED model)
+  set_tests_properties(cli.train_resume PROPERTIES FIXTURES_REQUIRED model FIXTURES_SETUP resumed)
+  set_tests_properties(cli.translate PROPERTIES FIXTURES_REQUIRED resumed)
+  set_tests_properties(cli.train_over cli.train_resume PROPERTIES RESOURCE_LOCK model)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME cli.train_killed COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/kill_test.py
+                                         $<TARGET_FILE:heed_cli>)
+  set_tests_properties(cli.train_killed PROPERTIES LABELS slow)
   set(text ${PROJECT_SOURCE_DIR}/README.md)
   set(vocab ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/tokenizer)
   set(codes ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/bpe_codes/version_2.txt)
@@ -70,5 +112,39 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
              COMMAND sh -c "test \"$(echo 'the do@@ g 狗' | ${there} | ${back})\" = 'the dog 狗'" sh
                      $<TARGET_FILE:heed_cli> ${vocab}/plain.txt ${ids})
   endforeach()
+  # The calls of sacreBLEU that made the files are in tools/golden/score.py.
+  set(one ref1.txt -i hyp1.txt)
+  set(two ref1.txt ref2.txt -i hyp1.txt)
+  set(all -m bleu chrf ter)
+  heed_add_score_test(bleu.json ${one})
+  heed_add_score_test(score_only.txt ${one} -b -w 4)
+  heed_add_score_test(all.json ${two} ${all} -w 3)
+  heed_add_score_test(all.txt ${one} -m ter chrf bleu -f text)
+  heed_add_score_test(short.txt ${two} ${all} -f text --short -cw 2 -tok intl -s floor)
+  heed_add_score_test(confidence.json ${two} ${all} --confidence --confidence-n 200 -w 8)
+  heed_add_score_test(confidence.txt ${one} ${all} -ci -f text -lc)
+  heed_add_score_test(sentences.txt ${one} -sl -tok zh)
+  heed_add_score_test(two_systems.json ${one} hyp2.txt -m ter bleu chrf)
+  heed_add_score_test(two_systems.txt ${one} hyp2.txt -m ter bleu chrf -f text)
+  heed_add_score_test(two_systems.tex ${one} hyp2.txt -m bleu -f latex)
+  heed_add_score_test(paired_bs.json ${two} hyp2.txt --paired-bs)
+  heed_add_score_test(paired_bs.txt ${one} hyp2.txt -m ter bleu chrf -pbs -pbsn 100 -f text)
+  heed_add_score_test(paired_ar.json ${two} hyp2.txt ${all} --paired-ar --paired-ar-n 500)
+  set(score ${PROJECT_SOURCE_DIR}/tests/golden/score)
+  set(links ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/alignments)
+  heed_add_cli_test(score_missing 1 score ${score}/ref1.txt -i no-such-file)
+  heed_add_cli_test(score_unequal 1 score ${score}/ref1.txt -i ${links}/pharaoh)
+  heed_add_cli_test(score_empty 1 score /dev/null -i /dev/null)
+  heed_add_cli_test(score_nothing 2 score)
+  heed_add_cli_test(score_bad_metric 2 score ${score}/ref1.txt -m rouge)
+  heed_add_cli_test(score_one_paired 1 score ${score}/ref1.txt -i ${score}/hyp1.txt --paired-bs)
+  heed_add_cli_test(score_both_tests 2 score ${score}/ref1.txt --paired-bs --paired-ar)
+  heed_add_cli_test(score_alignments 0 score --alignments ${links}/pharaoh ${links}/pharaoh)
+  heed_add_cli_test(score_one_based 1 score --alignments --one-based ${links}/pharaoh
+                    ${links}/pharaoh)
+  heed_add_cli_test(score_no_links 1 score --alignments ${links}/pharaoh ${links}/bad_link)
+  add_test(NAME cli.score_stdin COMMAND sh -c "$1 score ref1.txt < hyp1.txt | cmp - bleu.json" sh
+                                        $<TARGET_FILE:heed_cli>
+           WORKING_DIRECTORY ${score})
   heed_add_cli_test(demo 0 demo --updates=20 --held-out=50)
 endif()
