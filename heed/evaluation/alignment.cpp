@@ -89,6 +89,10 @@ NumberedLink numbered_link(const std::vector<std::string_view>& words, std::int3
            words.size() < 4 || words[3] == "S"}};
 }
 
+bool before(const Link& a, const Link& b) {
+  return std::tie(a.source, a.target) < std::tie(b.source, b.target);
+}
+
 // Sorted, each pair of words once, sure if any of its links is.
 void tidy(Links& links) {
   const auto key = [](const Link& link) {
@@ -166,9 +170,7 @@ AlignmentScore score_alignments(std::span<const Links> gold, std::span<const Lin
     score.possible += static_cast<std::int64_t>(gold[i].size());
     score.sure += count_sure(gold[i]);
     for (const Link& link : gold[i]) {
-      const bool hit = std::any_of(found[i].begin(), found[i].end(), [&](const Link& other) {
-        return other.source == link.source && other.target == link.target;
-      });
+      const bool hit = std::binary_search(found[i].begin(), found[i].end(), link, before);
       hits += hit ? 1 : 0;
       sure_hits += hit && link.sure ? 1 : 0;
     }
