@@ -72,10 +72,10 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   heed_add_cli_test(train_bad_flag 2 train --model ${model}_none --aftr=6u)
   heed_add_cli_test(train_bad_metric 1 train --model ${model}_none ${sets} --stop-on=blue)
   heed_add_cli_test(translate_no_model 1 translate --model ${model}_none)
-  # $1 is the program, $2 a checkpoint, $3 the sentences: as many lines come out as go in.
+  # $1 is the program, $2 the model, $3 the sentences: as many lines come out as go in.
   add_test(NAME cli.translate
            COMMAND sh -c "test $(\"$1\" translate --model \"$2\" < \"$3\" | wc -l) -eq 20" sh
-                   $<TARGET_FILE:heed_cli> ${model}/checkpoint_6 ${corpus}.test.en)
+                   $<TARGET_FILE:heed_cli> ${model} ${corpus}.test.en)
   set_tests_properties(cli.train_clean PROPERTIES FIXTURES_SETUP clean_model)
   set_tests_properties(cli.train PROPERTIES FIXTURES_REQUIRED "grammar;clean_model" FIXTURES_SETUP
                                                                                     model)

@@ -20,6 +20,14 @@ std::string write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::p
   return first;
 }
 
+std::filesystem::path find_model(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder / kModelConfigFile)) return folder;
+  for (const char* const name : {"checkpoint_best", "checkpoint_last"}) {
+    if (std::filesystem::exists(folder / name / kModelConfigFile)) return folder / name;
+  }
+  return folder;
+}
+
 std::string kind_of_model(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kModelConfigFile;
   HEED_CHECK(std::filesystem::exists(path),

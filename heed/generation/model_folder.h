@@ -18,6 +18,10 @@ inline constexpr std::string_view kModelFile = "model.safetensors";
 std::string write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder,
                             std::string_view prefix);
 
+/// The folder of a model: the one given, or, if that is where a model was trained, its best
+/// checkpoint, or its last if none was judged.
+std::filesystem::path find_model(const std::filesystem::path& folder);
+
 /// The kind of model that a folder says it holds; throws if it is none of heed's.
 std::string kind_of_model(const std::filesystem::path& folder);
 

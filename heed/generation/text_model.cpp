@@ -113,12 +113,14 @@ void save_text_classifier(const TextClassifier& classifier, const std::filesyste
   save(std::move(about), classifier.model, *classifier.tokenizer, folder);
 }
 
-TextGenerator load_text_generator(const std::filesystem::path& folder) {
+TextGenerator load_text_generator(const std::filesystem::path& place) {
+  const std::filesystem::path folder = find_model(place);
   const auto about = read<LanguageModelConfig>(folder, kGenerator);
   return {load<LanguageModel>(about.model, folder), load_tokenizer(folder / about.tokenizer)};
 }
 
-TextClassifier load_text_classifier(const std::filesystem::path& folder) {
+TextClassifier load_text_classifier(const std::filesystem::path& place) {
+  const std::filesystem::path folder = find_model(place);
   const auto about = read<ClassifierConfig>(folder, kClassifier);
   return {load<Classifier>(about.model, folder), load_tokenizer(folder / about.tokenizer),
           about.labels};

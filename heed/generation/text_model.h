@@ -28,9 +28,10 @@ struct TextClassifier {
 void save_text_generator(const TextGenerator& generator, const std::filesystem::path& folder);
 void save_text_classifier(const TextClassifier& classifier, const std::filesystem::path& folder);
 
-/// Reads what was written so, ready for use (not for training).
-TextGenerator load_text_generator(const std::filesystem::path& folder);
-TextClassifier load_text_classifier(const std::filesystem::path& folder);
+/// Reads what was written so, ready for use (not for training). The folder of a whole training
+/// run will do: find_model().
+TextGenerator load_text_generator(const std::filesystem::path& place);
+TextClassifier load_text_classifier(const std::filesystem::path& place);
 
 /// The model as searches drive it: `rows` sequences that all begin with a prompt, whose last token
 /// is the first one to be given to step(). The model must outlive it.

@@ -124,7 +124,8 @@ void save_translator(const Translator& translator, const std::filesystem::path& 
   save_parameters(translator.model(), folder / kModelFile);
 }
 
-Translator load_translator(const std::filesystem::path& folder) {
+Translator load_translator(const std::filesystem::path& place) {
+  const std::filesystem::path folder = find_model(place);
   check_kind(folder, kKind);
   TranslatorFolder about;
   io::load_config(folder / kModelConfigFile, about);

@@ -67,7 +67,8 @@ class Translator {
 
 /// Writes config.json, model.safetensors and the tokenizers' files into a folder that exists.
 void save_translator(const Translator& translator, const std::filesystem::path& folder);
-/// Reads what save_translator() has written, ready for use (not for training).
-Translator load_translator(const std::filesystem::path& folder);
+/// Reads what save_translator() has written, ready for use (not for training). The folder of a
+/// whole training run will do: find_model().
+Translator load_translator(const std::filesystem::path& place);
 
 }  // namespace heed

@@ -36,6 +36,21 @@ TEST(ModelFolder, TellsItsKind) {
               HasSubstr("holds a translator, not a classifier"));
 }
 
+TEST(ModelFolder, IsFoundInATrainingRun) {
+  const TempDir dir;
+  EXPECT_EQ(find_model(dir.path()), dir.path());
+  const auto add = [&](const char* name) {
+    std::filesystem::create_directory(dir / name);
+    io::write_file(dir / name / "config.json", "{}");
+  };
+  add("checkpoint_last");
+  EXPECT_EQ(find_model(dir.path()), dir / "checkpoint_last");
+  add("checkpoint_best");
+  EXPECT_EQ(find_model(dir.path()), dir / "checkpoint_best");
+  io::write_file(dir / "config.json", "{}");
+  EXPECT_EQ(find_model(dir.path()), dir.path());
+}
+
 TEST(ModelFolder, SaysWhatIsNotOne) {
   const TempDir dir;
   EXPECT_THAT(error_message([&] { kind_of_model(dir.path()); }), HasSubstr("has no config.json"));
