@@ -18,6 +18,7 @@ void add_corpus(CLI::App& app);
 void add_vocab(CLI::App& app);
 void add_train(CLI::App& app);
 void add_translate(CLI::App& app);
+void add_average(CLI::App& app);
 void add_score(CLI::App& app);
 
 /// The words of the command line behind the program's name; those flags of `heed score` that have
