@@ -150,7 +150,7 @@ TEST_F(MakeJob, ACheckpointBringsVocabularyAndLabels) {
 // All three tasks: a run in two parts, dropout included, ends where one in a single part does.
 TEST_F(MakeJob, EveryTaskResumesToTheBit) {
   config_.trainer.schedule = {.kind = Schedule::constant, .peak = 0.01, .warmup = 1};
-  config_.trainer.valid_freq = "3u";
+  config_.trainer.valid_freq = config_.trainer.save_freq = "100u";  // at the end alone
   config_.language_model.dropout = 0.1;
   const auto train = [&](const TempDir& folder, const std::string& after) {
     config_.trainer.after = after;
