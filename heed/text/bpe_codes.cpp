@@ -156,7 +156,8 @@ void BpeCodes::merge_all(Symbols& symbols) const {
       if (merge != nullptr && merge->rank == rank) round.push_back(waiting.top().second);
     }
     for (const std::int32_t i : round) {
-      // In "x x x" the second pair is gone once the first is merged.
+      // In "x x x" the second pair is gone once the first is merged; and a place that both its
+      // neighbours offered waits twice.
       const Merge* merge = merge_at(i);
       if (merge == nullptr || merge->rank != rank) continue;
       symbols.join_with_next(i, merge->symbol);

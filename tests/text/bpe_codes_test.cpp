@@ -43,6 +43,11 @@ TEST(BpeCodes, APairThatAppearsLaterButRanksHigherWaitsForTheRound) {
   EXPECT_THAT(codes.segment("abcabx"), ElementsAre("abc", "ab", "x"));
 }
 
+TEST(BpeCodes, APlaceIsMergedOnceARound) {
+  const BpeCodes codes = BpeCodes::parse("#version: 0.2\na b\nab ab\nab c\nabab ab\n", "codes");
+  EXPECT_THAT(codes.segment("abababcx"), ElementsAre("abab", "abc", "x"));
+}
+
 TEST(BpeCodes, VersionsTreatTheEndDifferently) {
   EXPECT_THAT(BpeCodes::parse("a b\nab </w>\n", "").segment("abab"), ElementsAre("ab", "ab"));
   EXPECT_THAT(BpeCodes::parse("#version: 0.1\na b\n", "").segment("ab"), ElementsAre("ab"));
