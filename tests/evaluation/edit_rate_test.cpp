@@ -1,4 +1,4 @@
-// The edits of TER: Levenshtein's, shifts, limits. Scores beside sacreBLEU's are in ter_test.cpp.
+// The edits of TER: Levenshtein's, shifts, limits, beside sacreBLEU.
 #include "heed/evaluation/edit_rate.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "heed/base/random.h"
+#include "heed/text/unicode.h"
+#include "tests/support/score_golden.h"
 
 namespace heed::evaluation {
 namespace {
@@ -42,6 +44,18 @@ TEST(EditRate, AShiftIsOneEdit) {
   EXPECT_EQ(count_edits(U"abXcdY", U"Ycdab"), 3);
   // A block of more than ten words is not shifted whole.
   EXPECT_EQ(count_edits(U"abcdefghijklABCDEFGHIJKL", U"ABCDEFGHIJKLabcdefghijkl"), 2);
+}
+
+TEST(EditRate, HasSacrebleusLimits) {
+  const auto rows = test::score_golden("metrics.json")["edits"].list();
+  ASSERT_EQ(rows.size(), 26u);
+  for (const auto& row : rows) {
+    const std::u32string hypothesis = unicode::decode(row["hypothesis"].text());
+    const std::u32string reference = unicode::decode(row["reference"].text());
+    EXPECT_EQ(count_edits(hypothesis, reference), row["edits"].integer())
+        << row["hypothesis"].text() << "\n"
+        << row["reference"].text();
+  }
 }
 
 TEST(EditRate, NeverMoreThanLevenshtein) {

@@ -21,6 +21,7 @@ import json
 import logging
 import pathlib
 import pickle
+import random
 import subprocess
 import sys
 import tarfile
@@ -30,6 +31,7 @@ import numpy
 import sacrebleu
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.bleu import _get_tokenizer
+from sacrebleu.metrics.lib_ter import translation_edit_rate
 from sacrebleu.significance import PairedTest
 from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
@@ -124,6 +126,7 @@ def main():
         "lines": LINES,
         "tokens": tokens(),
         "ter": ter_words(),
+        "edits": edits(),
         "bleu": [scores(BLEU, case) for case in BLEU_CASES],
         "chrf": [scores(CHRF, case) for case in CHRF_CASES],
         "ter_scores": [scores(TER, case) for case in TER_CASES],
@@ -165,6 +168,18 @@ def tokens():
 def ter_words():
     return [{"options": case, "lines": [TercomTokenizer(**case)(text.rstrip()) for text in texts()]}
             for case in TER_CASES if case["case_sensitive"] == case["no_punct"]]
+
+
+def edits():
+    """Long sentences of few words, and blocks moved far: where the limits of the search matter. A letter is a word."""
+    draw = random.Random(5)
+    pairs = [("".join(draw.choices(letters, k=n)), "".join(draw.choices(letters, k=m)))
+             for letters in ("ab", "abcdef", "abcdefghijklmnop") for n, m in ((30, 30), (90, 70), (20, 110), (70, 10))]
+    unique = "".join(chr(0x4E00 + i) for i in range(200))
+    for distance in (10, 30, 49, 50, 51, 52, 80):
+        pairs.append((unique[:8] + unique[20:20 + distance], unique[20:20 + distance] + unique[:8]))
+        pairs.append((unique[:120], unique[distance:120] + unique[120:120 + distance]))
+    return [{"hypothesis": a, "reference": b, "edits": translation_edit_rate(list(a), list(b))[0]} for a, b in pairs]
 
 
 def columns():
