@@ -1,5 +1,5 @@
-// Fuzzes the reader of BPE codes: any text is refused with a heed::Error, or its merges cut any word
-// into parts that are the word again, with parts undone or not.
+// Fuzzes the reader of BPE codes: any text is refused with a heed::Error, or its merges cut any
+// word into parts that are the word again, with parts undone or not.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
