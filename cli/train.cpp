@@ -60,7 +60,7 @@ void train(const TrainArguments& arguments) {
   if (config.cpu_threads > 0) set_num_threads(static_cast<int>(config.cpu_threads));
   const MadeJob made = make_job(config, newest);
   io::save_config(std::filesystem::path(config.model) / kUsedConfig, config);
-  TrainLog log(arguments.log, config);
+  TrainLog log(arguments.log);
   for (const std::string& note : made.notes) log.note(note);
   log.note(
       fmt::format("{} parameters, {} threads", made.job->model().parameter_count(), num_threads()));

@@ -13,8 +13,6 @@ void add_log_options(CLI::App& verb, TrainLogOptions& options) {
       ->capture_default_str();
 }
 
-TrainLog::TrainLog(const TrainLogOptions& options, const TrainConfig&) : options_(options) {}
-
 void TrainLog::note(const std::string& text) { fmt::print(stderr, "{}\n", text); }
 
 void TrainLog::updated(const UpdateReport& report) {

@@ -5,7 +5,6 @@
 
 #include <string>
 
-#include "heed/training/train_config.h"
 #include "heed/training/trainer.h"
 
 namespace heed::cli {
@@ -18,7 +17,7 @@ void add_log_options(CLI::App& verb, TrainLogOptions& options);
 
 class TrainLog : public TrainingWatcher {
  public:
-  TrainLog(const TrainLogOptions& options, const TrainConfig& config);
+  explicit TrainLog(const TrainLogOptions& options) : options_(options) {}
 
   /// A line of its own.
   void note(const std::string& text);

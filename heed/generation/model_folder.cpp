@@ -22,7 +22,7 @@ std::string write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::p
 
 std::filesystem::path find_model(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder / kModelConfigFile)) return folder;
-  for (const char* const name : {"checkpoint_best", "checkpoint_last"}) {
+  for (const std::string_view name : {kBestCheckpoint, kLastCheckpoint}) {
     if (std::filesystem::exists(folder / name / kModelConfigFile)) return folder / name;
   }
   return folder;

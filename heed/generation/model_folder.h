@@ -12,6 +12,9 @@ namespace heed {
 
 inline constexpr std::string_view kModelConfigFile = "config.json";
 inline constexpr std::string_view kModelFile = "model.safetensors";
+/// Where the folder of a training run leads to its best and its last checkpoint.
+inline constexpr std::string_view kBestCheckpoint = "checkpoint_best";
+inline constexpr std::string_view kLastCheckpoint = "checkpoint_last";
 
 /// Writes a tokenizer's files into the folder, their names behind the prefix; the name of the one
 /// that load_tokenizer() reads.

@@ -6,10 +6,12 @@
 #include "heed/base/error.h"
 #include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
+#include "heed/io/folder.h"
 #include "heed/io/safetensors.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
+#include "heed/training/checkpoints.h"
 
 namespace heed {
 namespace {
@@ -18,7 +20,7 @@ namespace fs = std::filesystem;
 
 // What belongs to a run rather than to its model.
 bool is_of_training(const std::string& name) {
-  return name == "optimizer.safetensors" || name == "progress.json";
+  return name == kOptimizerFile || name == kProgressFile;
 }
 
 // Sums in double, so that the mean of equal models is that model to the bit.
@@ -49,22 +51,19 @@ std::vector<NamedTensor> mean_of(std::span<const fs::path> folders) {
 void average_models(std::span<const fs::path> folders, const fs::path& to) {
   HEED_CHECK(!folders.empty(), "[average] no models: give at least one folder");
   for (const fs::path& folder : folders) kind_of_model(folder);  // or it says what is missing
-  HEED_CHECK(!fs::exists(to), "[average] {} is there already: give another name", to.string());
   const std::vector<NamedTensor> mean = mean_of(folders);
   const fs::path place = to.has_filename() ? to : to.parent_path();
   fs::path temporary = place;
   temporary += ".heed-tmp";
-  fs::remove_all(temporary);
-  fs::create_directories(temporary);
-  for (const fs::directory_entry& entry : fs::directory_iterator(folders.back())) {
-    const std::string name = entry.path().filename().string();
-    if (name == kModelFile || is_of_training(name)) continue;
-    constexpr std::size_t kMost = std::size_t{1} << 30;
-    io::write_file(temporary / name, io::read_file(entry.path(), kMost));
-  }
-  save_tensors(mean, temporary / kModelFile);
-  fs::rename(temporary, place);
-  io::sync_directory(place.has_parent_path() ? place.parent_path() : fs::path("."));
+  io::write_folder(place, temporary, [&](const fs::path& folder) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folders.back())) {
+      const std::string name = entry.path().filename().string();
+      if (name == kModelFile || is_of_training(name)) continue;
+      constexpr std::size_t kMost = std::size_t{1} << 30;
+      io::write_file(folder / name, io::read_file(entry.path(), kMost));
+    }
+    save_tensors(mean, folder / kModelFile);
+  });
 }
 
 }  // namespace heed

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "heed/base/error.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
+#include "heed/io/folder.h"
 
 namespace heed {
 namespace {
@@ -13,8 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint_";
-constexpr const char* kLast = "checkpoint_last";
-constexpr const char* kBest = "checkpoint_best";
 constexpr std::string_view kTemporary = ".heed-checkpoint";  // stands for one being written
 constexpr std::string_view kDropped = ".heed-dropped";       // and for one being removed
 constexpr const char* kNewLink = ".heed-link";
@@ -36,7 +36,6 @@ Checkpoints::Checkpoints(fs::path root, std::int64_t keep) : root_(std::move(roo
   fs::create_directories(root_, error);
   HEED_CHECK(!error && fs::is_directory(root_), "[train] cannot make the folder {}: {}",
              root_.string(), error ? error.message() : "a file of that name is in the way");
-  clear_strays();
 }
 
 fs::path Checkpoints::folder(std::int64_t update) const {
@@ -44,30 +43,21 @@ fs::path Checkpoints::folder(std::int64_t update) const {
 }
 
 void Checkpoints::write(std::int64_t update, bool best, FunctionRef<void(const fs::path&)> fill) {
-  const fs::path target = folder(update);
-  HEED_CHECK(!fs::exists(target), "[train] {} is there already: train into another folder",
-             target.string());
-  const fs::path temporary = root_ / kTemporary;
-  fs::remove_all(temporary);
-  fs::create_directory(temporary);
-  fill(temporary);
-  io::sync_directory(temporary);
-  fs::rename(temporary, target);
-  io::sync_directory(root_);
-  link(kLast, update);
-  if (best) link(kBest, update);
+  io::write_folder(folder(update), root_ / kTemporary, fill);
+  link(kLastCheckpoint, update);
+  if (best) link(kBestCheckpoint, update);
   io::sync_directory(root_);
   prune();
 }
 
-void Checkpoints::link(const char* name, std::int64_t update) const {
+void Checkpoints::link(std::string_view name, std::int64_t update) const {
   const fs::path fresh = root_ / kNewLink;
   fs::remove(fresh);
   fs::create_directory_symlink(folder(update).filename(), fresh);
   fs::rename(fresh, root_ / name);
 }
 
-std::optional<fs::path> Checkpoints::linked(const char* name) const {
+std::optional<fs::path> Checkpoints::linked(std::string_view name) const {
   const fs::path path = root_ / name;
   std::error_code error;
   const fs::path target = fs::read_symlink(path, error);
@@ -98,15 +88,9 @@ void Checkpoints::prune() const {
   const auto extra = std::ssize(all) - keep_;
   for (std::int64_t i = 0; i < extra; ++i) {
     const fs::path path = folder(all[static_cast<std::size_t>(i)]);
-    if (path == linked(kLast) || path == linked(kBest)) continue;
+    if (path == linked(kLastCheckpoint) || path == linked(kBestCheckpoint)) continue;
     fs::rename(path, root_ / kDropped);
     fs::remove_all(root_ / kDropped);
-  }
-}
-
-void Checkpoints::clear_strays() const {
-  for (const std::string_view name : {kTemporary, kDropped, std::string_view(kNewLink)}) {
-    fs::remove_all(root_ / name);
   }
 }
 

@@ -12,20 +12,26 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "heed/base/threads.h"
 
 namespace heed {
 
+/// What a checkpoint has besides the files of its model.
+inline constexpr std::string_view kOptimizerFile = "optimizer.safetensors";
+inline constexpr std::string_view kProgressFile = "progress.json";
+
 class Checkpoints {
  public:
-  /// Makes the folder if it is not there and clears away what a killed process left half-written.
-  /// The newest `keep` are kept, besides those that links lead to; 0: all.
+  /// Makes the folder if it is not there. The newest `keep` are kept, besides those that links lead
+  /// to; 0: all. Looking changes nothing: another process may be writing.
   Checkpoints(std::filesystem::path root, std::int64_t keep);
 
-  /// Writes the checkpoint of an update by `fill`, which is given the folder to write into;
-  /// checkpoint_last then leads to it, and checkpoint_best too if it is the best.
+  /// Writes the checkpoint of an update, over what a killed process left half-written, by `fill`,
+  /// which is given the folder to write into; checkpoint_last then leads to it, and checkpoint_best
+  /// too if it is the best.
   void write(std::int64_t update, bool best,
              FunctionRef<void(const std::filesystem::path& folder)> fill);
   /// The newest one. It may be newer than what checkpoint_last leads to, if the process died
@@ -37,10 +43,9 @@ class Checkpoints {
   std::filesystem::path folder(std::int64_t update) const;
 
  private:
-  void link(const char* name, std::int64_t update) const;
-  std::optional<std::filesystem::path> linked(const char* name) const;
+  void link(std::string_view name, std::int64_t update) const;
+  std::optional<std::filesystem::path> linked(std::string_view name) const;
   void prune() const;
-  void clear_strays() const;
 
   std::filesystem::path root_;
   std::int64_t keep_;

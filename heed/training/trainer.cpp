@@ -7,6 +7,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/training/clip.h"
@@ -15,10 +16,6 @@ namespace heed {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr const char* kOptimizerFile = "optimizer.safetensors";
-constexpr const char* kProgressFile = "progress.json";
-constexpr const char* kParametersFile = "model.safetensors";
 
 // How many updates the usual loss is an average of, about.
 constexpr double kMemory = 50.0;
@@ -44,7 +41,7 @@ bool Trainer::resume() {
   const auto folder = checkpoints_.last();
   if (!folder) return false;
   io::load_config(*folder / kProgressFile, progress_);
-  load_parameters(job_.model(), *folder / kParametersFile);
+  load_parameters(job_.model(), *folder / kModelFile);
   optimizer_->load(*folder / kOptimizerFile);
   job_.seek({progress_.epoch, progress_.batch});
   default_generator().restore(
@@ -57,6 +54,7 @@ Outcome Trainer::run() {
   const Frequency after = parse_frequency(config_.after, "after");
   const Frequency valid_freq = parse_frequency(config_.valid_freq, "valid_freq");
   const Frequency save_freq = parse_frequency(config_.save_freq, "save_freq");
+  job_.model().train();
   Outcome outcome = Outcome::finished;
   while (!is_reached(after, done())) {
     if (config_.early_stopping > 0 && progress_.stalled >= config_.early_stopping) {
@@ -83,7 +81,6 @@ double Trainer::epochs() const { return static_cast<double>(progress_.epoch) + j
 
 UpdateReport Trainer::update() {
   const auto start = Clock::now();
-  job_.model().train();
   UpdateReport report{.update = progress_.updates + 1};
   std::int64_t counted = 0;
   for (std::int64_t i = 0; i < config_.accumulate; ++i) {

@@ -58,7 +58,7 @@ TEST(Checkpoints, AFailedOneLeavesNothing) {
 }
 
 // As a killed process may leave it: half a checkpoint, half a removal, a link that did not move.
-TEST(Checkpoints, StraysAreClearedAway) {
+TEST(Checkpoints, StraysAreClearedAwayByTheNextOne) {
   const TempDir dir;
   {
     Checkpoints checkpoints(dir.path(), 0);
@@ -71,8 +71,11 @@ TEST(Checkpoints, StraysAreClearedAway) {
   fs::remove(dir / "checkpoint_last");
   fs::create_directory_symlink("checkpoint_1", dir / "checkpoint_last");
   fs::create_directory_symlink("checkpoint_2", dir / ".heed-link");
-  const Checkpoints checkpoints(dir.path(), 0);
+  Checkpoints checkpoints(dir.path(), 0);
   EXPECT_EQ(number_in(*checkpoints.last()), "2");
+  EXPECT_TRUE(fs::exists(dir / ".heed-checkpoint"));  // it might be another process's
+  write(checkpoints, 3);
+  EXPECT_EQ(number_in(dir / "checkpoint_last"), "3");
   for (const char* const name : {".heed-checkpoint", ".heed-dropped", ".heed-link"}) {
     EXPECT_FALSE(fs::exists(fs::symlink_status(dir / name))) << name;
   }
@@ -88,7 +91,7 @@ TEST(Checkpoints, WrongUseSaysWhatIsWrong) {
   Checkpoints checkpoints(dir.path(), 0);
   write(checkpoints, 1);
   EXPECT_EQ(error_message([&] { write(checkpoints, 1); }),
-            fmt::format("[train] {} is there already: train into another folder",
+            fmt::format("[folder] {} is there already: give another name",
                         (dir / "checkpoint_1").string()));
 }
 

@@ -1,0 +1,22 @@
+#include "heed/io/folder.h"
+
+#include "heed/base/error.h"
+#include "heed/io/file.h"
+
+namespace heed::io {
+
+namespace fs = std::filesystem;
+
+void write_folder(const fs::path& target, const fs::path& temporary,
+                  FunctionRef<void(const fs::path& folder)> fill) {
+  HEED_CHECK(!fs::exists(target), "[folder] {} is there already: give another name",
+             target.string());
+  fs::remove_all(temporary);
+  fs::create_directories(temporary);
+  fill(temporary);
+  sync_directory(temporary);
+  fs::rename(temporary, target);
+  sync_directory(target.has_parent_path() ? target.parent_path() : fs::path("."));
+}
+
+}  // namespace heed::io

@@ -1,0 +1,54 @@
+#include "heed/io/folder.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/error.h"
+#include "heed/io/file.h"
+#include "tests/support/error_message.h"
+#include "tests/support/temp_dir.h"
+
+namespace heed::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto fill = [](const fs::path& folder) { write_file(folder / "file", "text"); };
+
+TEST(WriteFolder, AppearsWithAllThatWasWritten) {
+  const TempDir dir;
+  write_folder(dir / "folder", dir / "temporary", fill);
+  EXPECT_EQ(read_file(dir / "folder/file", 100), "text");
+  EXPECT_EQ(dir.names(), std::vector<std::string>{"folder"});
+}
+
+TEST(WriteFolder, WhatAKilledProcessLeftIsReplaced) {
+  const TempDir dir;
+  fs::create_directory(dir / "temporary");
+  write_file(dir / "temporary/old", "half");
+  write_folder(dir / "folder", dir / "temporary", fill);
+  EXPECT_FALSE(fs::exists(dir / "folder/old"));
+}
+
+TEST(WriteFolder, AFailedOneDoesNotAppear) {
+  const TempDir dir;
+  EXPECT_EQ(error_message([&] {
+              write_folder(dir / "folder", dir / "temporary", [](const fs::path& folder) {
+                fill(folder);
+                throw Error("the disk is full");
+              });
+            }),
+            "the disk is full");
+  EXPECT_FALSE(fs::exists(dir / "folder"));
+}
+
+TEST(WriteFolder, WhatIsThereStays) {
+  const TempDir dir;
+  write_folder(dir / "folder", dir / "temporary", fill);
+  EXPECT_EQ(
+      error_message([&] { write_folder(dir / "folder", dir / "temporary", fill); }),
+      fmt::format("[folder] {} is there already: give another name", (dir / "folder").string()));
+  EXPECT_EQ(read_file(dir / "folder/file", 100), "text");
+}
+
+}  // namespace
+}  // namespace heed::io
