@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -92,14 +91,17 @@ Alignment hard_alignment(const Tensor& weights, const HardAlignmentOptions& opti
   return links;
 }
 
-std::vector<std::int64_t> word_numbers(const std::vector<bool>& begins_word) {
-  std::vector<std::int64_t> words;
-  std::int64_t word = 0;
-  for (std::size_t i = 0; i < begins_word.size(); ++i) {
-    if (i > 0 && begins_word[i]) ++word;
-    words.push_back(word);
+std::vector<std::int64_t> word_numbers(std::span<const WordSpan> words, std::size_t tokens) {
+  std::vector<std::int64_t> numbers(tokens, kNoWord);
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    const auto [begin, end] = words[word];
+    HEED_CHECK(begin <= end && end <= tokens,
+               "[alignment] word {} has the tokens {} to {}, but there are {}", word, begin, end,
+               tokens);
+    std::fill(numbers.begin() + static_cast<std::ptrdiff_t>(begin),
+              numbers.begin() + static_cast<std::ptrdiff_t>(end), static_cast<std::int64_t>(word));
   }
-  return words;
+  return numbers;
 }
 
 Alignment merge_words(const Alignment& links, const WordMap& words) {
@@ -143,37 +145,6 @@ std::string to_pharaoh(const Alignment& alignment) {
     text += fmt::format("{}-{}", link.source, link.target);
   }
   return text;
-}
-
-Alignment parse_pharaoh(std::string_view line) {
-  const char* at = line.data();
-  const char* const end = at + line.size();
-  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  const auto require = [&](bool condition) {
-    HEED_CHECK(condition, "[pharaoh] column {}: a link is written source-target, as in 0-0 1-2",
-               at - line.data() + 1);
-  };
-  const auto number = [&] {
-    std::int64_t value = 0;
-    require(at != end && *at >= '0' && *at <= '9');
-    const auto [stop, error] = std::from_chars(at, end, value);
-    HEED_CHECK(error == std::errc(), "[pharaoh] column {}: the number is too large",
-               at - line.data() + 1);
-    at = stop;
-    return value;
-  };
-  Alignment links;
-  while (true) {
-    while (at != end && is_space(*at)) ++at;
-    if (at == end) break;
-    const std::int64_t source = number();
-    require(at != end && *at == '-');
-    ++at;
-    links.push_back({source, number()});
-    require(at == end || is_space(*at));
-  }
-  normalise(links);
-  return links;
 }
 
 std::string to_soft_text(const Tensor& weights) {

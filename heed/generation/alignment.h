@@ -10,10 +10,10 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "heed/tensor/tensor.h"
+#include "heed/text/tokenizer.h"
 
 namespace heed {
 
@@ -40,13 +40,13 @@ Alignment hard_alignment(const Tensor& weights, const HardAlignmentOptions& opti
 /// The number of a token that belongs to no word, such as the end token.
 inline constexpr std::int64_t kNoWord = -1;
 
-/// The word that each token belongs to; begins_word says of each token whether a word begins with
-/// it. The first token begins word 0 in any case.
-std::vector<std::int64_t> word_numbers(const std::vector<bool>& begins_word);
+/// The word that each of so many tokens belongs to, given the words as word_spans() (text) finds
+/// them, or kNoWord.
+std::vector<std::int64_t> word_numbers(std::span<const WordSpan> words, std::size_t tokens);
 
 /// The words of the tokens on both sides.
 struct WordMap {
-  std::span<const std::int64_t> source;  ///< [S], as word_numbers gives them, or kNoWord.
+  std::span<const std::int64_t> source;  ///< [S], as word_numbers gives them.
   std::span<const std::int64_t> target;  ///< [T]
 };
 
@@ -56,9 +56,8 @@ Alignment merge_words(const Alignment& links, const WordMap& words);
 /// target word the mean over its own.
 Tensor merge_words(const Tensor& weights, const WordMap& words);
 
+/// Read back by evaluation/alignment.h.
 std::string to_pharaoh(const Alignment& alignment);
-/// Reads the Pharaoh form, links in any order; an error names the column, counted from 1 in bytes.
-Alignment parse_pharaoh(std::string_view line);
 /// Weights [T, S] as text.
 std::string to_soft_text(const Tensor& weights);
 
