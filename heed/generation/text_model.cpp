@@ -2,12 +2,10 @@
 
 #include <utility>
 
-#include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/generation/cached_steps.h"
 #include "heed/generation/model_folder.h"
 #include "heed/nn/checkpoint_file.h"
-#include "heed/ops/view.h"
-#include "heed/tensor/create.h"
 
 namespace heed {
 namespace {
@@ -58,44 +56,6 @@ Model load(const typename Model::Config& config, const std::filesystem::path& fo
   return model;
 }
 
-class LanguageSteps : public StepModel {
- public:
-  LanguageSteps(const LanguageModel& model, std::int64_t rows) : model_(model), rows_(rows) {
-    decoding_ = model.start(rows);
-  }
-
-  std::int64_t rows() const override { return rows_; }
-  std::int64_t vocabulary() const override { return model_.config().vocabulary; }
-
-  void read(std::span<const std::int32_t> prompt) {
-    const NoGrad no_grad;
-    std::vector<std::int64_t> all;
-    for (std::int64_t row = 0; row < rows_; ++row)
-      all.insert(all.end(), prompt.begin(), prompt.end());
-    model_.step(from_values(std::span<const std::int64_t>(all), {rows_, std::ssize(prompt)}),
-                decoding_);
-  }
-
-  Tensor step(std::span<const std::int32_t> last) override {
-    const NoGrad no_grad;
-    HEED_ASSERT(std::ssize(last) == rows_);
-    const std::vector<std::int64_t> ids(last.begin(), last.end());
-    const Tensor y =
-        model_.step(from_values(std::span<const std::int64_t>(ids), {rows_, 1}), decoding_);
-    return model_.scores(squeeze(y, 1));  // [rows, V]
-  }
-
-  void reorder(std::span<const std::int64_t> from) override {
-    rows_ = std::ssize(from);
-    decoding_.state.reorder(from);
-  }
-
- private:
-  const LanguageModel& model_;
-  std::int64_t rows_;
-  LanguageModel::Decoding decoding_;
-};
-
 }  // namespace
 
 void save_text_generator(const TextGenerator& generator, const std::filesystem::path& folder) {
@@ -129,9 +89,12 @@ TextClassifier load_text_classifier(const std::filesystem::path& place) {
 std::unique_ptr<StepModel> make_steps(const LanguageModel& model, std::int64_t rows,
                                       std::span<const std::int32_t> prompt) {
   HEED_CHECK(!prompt.empty(), "[generate] the prompt has no tokens: give at least one character");
-  auto steps = std::make_unique<LanguageSteps>(model, rows);
-  if (prompt.size() > 1) steps->read(prompt.first(prompt.size() - 1));
-  return steps;
+  LanguageModel::Decoding decoding = model.start(rows);
+  std::vector<std::int32_t> read;
+  for (std::int64_t row = 0; row < rows; ++row)
+    read.insert(read.end(), prompt.begin(), prompt.end() - 1);
+  if (!read.empty()) model.step(ids_of(read, rows), decoding);
+  return std::make_unique<CachedSteps<LanguageModel>>(model, rows, std::move(decoding));
 }
 
 }  // namespace heed

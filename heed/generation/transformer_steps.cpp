@@ -5,45 +5,13 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/generation/cached_steps.h"
 #include "heed/ops/index.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
 
 namespace heed {
 namespace {
-
-// Sequences of equal length, one behind the other.
-Tensor ids_of(std::span<const std::int32_t> tokens, std::int64_t rows) {
-  const std::vector<std::int64_t> wide(tokens.begin(), tokens.end());
-  const std::int64_t length = rows > 0 ? std::ssize(wide) / rows : 1;
-  return from_values(std::span<const std::int64_t>(wide), {rows, length});  // [rows, T]
-}
-
-class CachedSteps : public StepModel {
- public:
-  CachedSteps(const Transformer& model, const Memory& memory)
-      : model_(model), rows_(memory.states.size(0)), decoding_(model.start(memory)) {}
-
-  std::int64_t rows() const override { return rows_; }
-  std::int64_t vocabulary() const override { return model_.config().target_vocabulary; }
-
-  Tensor step(std::span<const std::int32_t> last) override {
-    const NoGrad no_grad;
-    HEED_ASSERT(std::ssize(last) == rows_);
-    const Tensor y = model_.step(ids_of(last, rows_), decoding_);  // [rows, 1, E]
-    return model_.scores(squeeze(y, 1));                           // [rows, V]
-  }
-
-  void reorder(std::span<const std::int64_t> from) override {
-    rows_ = std::ssize(from);
-    decoding_.state.reorder(from);
-  }
-
- private:
-  const Transformer& model_;
-  std::int64_t rows_;
-  Transformer::Decoding decoding_;
-};
 
 class ReplayedSteps : public StepModel {
  public:
@@ -88,7 +56,10 @@ std::unique_ptr<StepModel> make_steps(const Transformer& model, const Memory& me
   if (stepping == Stepping::automatic) {
     stepping = model.can_step() ? Stepping::cached : Stepping::replayed;
   }
-  if (stepping == Stepping::cached) return std::make_unique<CachedSteps>(model, memory);
+  if (stepping == Stepping::cached) {
+    return std::make_unique<CachedSteps<Transformer>>(model, memory.states.size(0),
+                                                      model.start(memory));
+  }
   return std::make_unique<ReplayedSteps>(model, memory);
 }
 
