@@ -60,17 +60,21 @@ constinit const PositionKind kPositions[] = {
 
 std::span<const PositionKind> positions() { return kPositions; }
 
-std::unique_ptr<Position> make_position(const PositionConfig& config, const PositionSizes& sizes,
-                                        Generator& generator) {
+const PositionKind& find_position(std::string_view name) {
   std::vector<std::string_view> names;
   for (const PositionKind& kind : positions()) {
-    if (kind.name == config.name) return kind.make(config, sizes, generator);
+    if (kind.name == name) return kind;
     names.push_back(kind.name);
   }
-  const std::string_view near = nearest(config.name, names);
+  const std::string_view near = nearest(name, names);
   throw Error(fmt::format(
-      "[position] there is no code {}: {}", io::in_quotes(config.name),
+      "[position] there is no code {}: {}", io::in_quotes(name),
       near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
+}
+
+std::unique_ptr<Position> make_position(const PositionConfig& config, const PositionSizes& sizes,
+                                        Generator& generator) {
+  return find_position(config.name).make(config, sizes, generator);
 }
 
 void check_position(std::string_view code, std::string_view what, std::int64_t value,

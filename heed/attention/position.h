@@ -88,6 +88,9 @@ constexpr PositionKind position_kind(std::string_view name, std::string_view wha
 /// All codes.
 std::span<const PositionKind> positions();
 
+/// By name; an unknown one is an error with the nearest.
+const PositionKind& find_position(std::string_view name);
+
 /// Makes a code by its name; null for "none". An unknown name is an error with the nearest one.
 std::unique_ptr<Position> make_position(const PositionConfig& config, const PositionSizes& sizes,
                                         Generator& generator = default_generator());

@@ -77,15 +77,18 @@ const Mechanism& find_mechanism(std::string_view name) {
       near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
 }
 
-std::vector<std::string> sample_options(const Mechanism& mechanism) {
-  std::vector<std::string> options;
-  const std::string_view sample = mechanism.about.sample;
-  for (std::size_t at = 0; at < sample.size();) {
-    const std::size_t end = std::min(sample.find(' ', at), sample.size());
-    options.emplace_back(sample.substr(at, end - at));
+std::vector<std::string> split_options(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) words.emplace_back(text.substr(at, end - at));
     at = end + 1;
   }
-  return options;
+  return words;
+}
+
+std::vector<std::string> sample_options(const Mechanism& mechanism) {
+  return split_options(mechanism.about.sample);
 }
 
 std::unique_ptr<AttentionLayer> make_attention(std::string_view name,

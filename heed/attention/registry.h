@@ -19,6 +19,9 @@ std::span<const Mechanism> mechanisms();
 /// By name; an unknown one is an error with the nearest.
 const Mechanism& find_mechanism(std::string_view name);
 
+/// The words of "name key=value key=value", one by one.
+std::vector<std::string> split_options(std::string_view text);
+
 /// The options that a mechanism's sample names, one by one.
 std::vector<std::string> sample_options(const Mechanism& mechanism);
 

@@ -11,16 +11,6 @@
 namespace heed {
 namespace {
 
-std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
-}
-
 // Values are checked where layers are made of them, which costs more than a look at the names.
 void check_option_names(const AttentionChoice& choice) {
   const std::vector<io::FieldInfo> known = find_mechanism(choice.name).options();
@@ -42,7 +32,7 @@ void check_option_names(const AttentionChoice& choice) {
 }  // namespace
 
 AttentionChoice parse_attention(std::string_view text) {
-  std::vector<std::string> words = split_words(text);
+  std::vector<std::string> words = split_options(text);
   HEED_CHECK(!words.empty(),
              "[attention] no mechanism is named: give one, such as \"multi_head\"; `heed list` "
              "shows all");
@@ -54,27 +44,17 @@ AttentionChoice parse_attention(std::string_view text) {
 }
 
 PositionConfig parse_positions(std::string_view text) {
-  const std::vector<std::string> words = split_words(text);
+  const std::vector<std::string> words = split_options(text);
   PositionConfig position;
   if (words.empty()) return position;
   position.name = words[0];
   io::set_fields(position, std::span(words).subspan(1));
-  way_of(position);
+  find_position(position.name);
   return position;
 }
 
-PositionWay way_of(const PositionConfig& position) {
-  if (position.name == "none") return PositionWay::nowhere;
-  for (const PositionKind& kind : positions()) {
-    if (kind.name == position.name) return kind.way;
-  }
-  Generator unused(0);
-  make_position(position, {.embed = 8, .heads = 2, .head = 4}, unused);  // throws with the nearest
-  return PositionWay::nowhere;
-}
-
 AttentionChoice with_positions(AttentionChoice choice, const PositionConfig& position) {
-  const PositionWay way = way_of(position);
+  const PositionWay way = find_position(position.name).way;
   if (way == PositionWay::nowhere || way == PositionWay::embeddings) return choice;
   const std::vector<io::FieldInfo> known = find_mechanism(choice.name).options();
   HEED_CHECK(

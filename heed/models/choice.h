@@ -18,9 +18,6 @@ AttentionChoice parse_attention(std::string_view text);
 /// "name key=value key=value" as a position code.
 PositionConfig parse_positions(std::string_view text);
 
-/// The way a code goes; throws if the name is no code's.
-PositionWay way_of(const PositionConfig& position);
-
 /// The choice with a code that acts inside attention among its options; one that does not leaves it
 /// as it is. Throws if the mechanism takes no codes.
 AttentionChoice with_positions(AttentionChoice choice, const PositionConfig& position);

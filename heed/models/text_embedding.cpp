@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "heed/models/choice.h"
 #include "heed/nn/init.h"
 #include "heed/ops/elementwise.h"
 #include "heed/tensor/view.h"
@@ -14,7 +13,7 @@ TextEmbedding::TextEmbedding(const TextEmbeddingConfig& config, Generator& gener
              generator),
       dropout({.p = config.dropout}),
       scale_(config.scaled ? std::sqrt(static_cast<double>(config.embed)) : 1.0) {
-  if (way_of(config.position) == PositionWay::embeddings) {
+  if (find_position(config.position.name).way == PositionWay::embeddings) {
     position = make_position(config.position, {.embed = config.embed}, generator);
   }
   // Scaled vectors then have a variance of 1, and as rows of an output matrix they make scores of

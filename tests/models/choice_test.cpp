@@ -57,13 +57,13 @@ TEST(Choice, EveryOptionOfPositionsCanBeSet) {
 TEST(Choice, NoPositionsAreNone) {
   EXPECT_EQ(parse_positions("").name, "none");
   EXPECT_EQ(parse_positions("none").name, "none");
-  EXPECT_EQ(way_of(parse_positions("none")), PositionWay::nowhere);
+  EXPECT_EQ(find_position("none").way, PositionWay::nowhere);
 }
 
 TEST(Choice, EveryCodeGoesItsWay) {
   for (const PositionKind& kind : positions()) {
     const PositionConfig position = parse_positions(kind.name);
-    EXPECT_EQ(way_of(position), kind.way) << kind.name;
+    EXPECT_EQ(find_position(position.name).way, kind.way) << kind.name;
     const AttentionChoice choice =
         with_positions(parse_attention("multi_head kv_heads=1"), position);
     const bool inside = kind.way == PositionWay::heads || kind.way == PositionWay::scores;
