@@ -98,7 +98,7 @@ std::unique_ptr<Job> make_translation(const TrainConfig& config,
   Translator translator = checkpoint ? load_translator(*checkpoint) : new_translator(config);
   const auto corpus = read_pairs(config.train_sets, translator, config, true, notes);
   TranslationValidation validation = read_validation(config, translator, notes);
-  TranslationJobOptions options{.label_smoothing = config.label_smoothing,
+  TranslationJobOptions options{.label_smoothing = config.smoothing(),
                                 .batching = {.batch_tokens = config.batch_tokens,
                                              .batch_sentences = config.batch_sentences,
                                              .seed = config.trainer.seed},
@@ -138,7 +138,7 @@ std::unique_ptr<Job> make_language(const TrainConfig& config,
   return std::make_unique<LanguageJob>(
       std::move(generator), std::move(training), std::move(validation),
       LanguageJobOptions{.batch = {.rows = rows, .length = config.block_length},
-                         .label_smoothing = config.label_smoothing,
+                         .label_smoothing = config.smoothing(),
                          .seed = config.trainer.seed});
 }
 
@@ -175,7 +175,7 @@ std::unique_ptr<Job> make_classification(const TrainConfig& config,
   TextClassifier classifier = saved ? std::move(*saved) : fresh();
   return std::make_unique<ClassificationJob>(
       std::move(classifier), training, validation,
-      ClassificationJobOptions{.label_smoothing = config.label_smoothing,
+      ClassificationJobOptions{.label_smoothing = config.smoothing(),
                                .batching = {.batch_tokens = config.batch_tokens,
                                             .batch_sentences = config.batch_sentences,
                                             .seed = config.trainer.seed}});

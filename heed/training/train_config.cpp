@@ -54,7 +54,8 @@ void TrainConfig::fields(io::Fields& field) {
   field("block_length", block_length, "language: tokens of a row", {.min = 1});
   field("valid_share", valid_share, "language: of the training set, if there is no other",
         {.min = 0, .max = 1});
-  field("label_smoothing", label_smoothing, "share of each target spread over all tokens",
+  field("label_smoothing", label_smoothing,
+        "share of each target spread over all tokens; none: 0.1 to translate, else 0",
         {.min = 0, .max = 1});
   field("cpu_threads", cpu_threads, "0: as many as the machine has", {.min = 0});
   field("validation", validation, "what is judged");

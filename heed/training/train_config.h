@@ -69,8 +69,8 @@ struct TrainConfig {
   std::int64_t batch_sentences = 0;
   std::int64_t block_length = 256;  // language: tokens of a row
   double valid_share = 0.1;         // language: of the training set, if there is no other
-  double label_smoothing = 0.1;
-  std::int64_t cpu_threads = 0;  // 0: all
+  std::optional<double> label_smoothing = {};  // none: 0.1 to translate, else 0
+  std::int64_t cpu_threads = 0;                // 0: all
   ValidationConfig validation = {};
   TrainerConfig trainer = {};
   TransformerConfig transformer = {};
@@ -79,6 +79,8 @@ struct TrainConfig {
 
   void fields(io::Fields& field);
   void validate() const;
+  /// The label smoothing that was asked for, or the task's own.
+  double smoothing() const { return label_smoothing.value_or(task == Task::translate ? 0.1 : 0.0); }
 };
 
 }  // namespace heed
