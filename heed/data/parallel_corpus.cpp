@@ -76,7 +76,7 @@ std::string describe(const CorpusReport& report) {
   dropped(report.bad_ratio, "of unequal length");
   const auto unknown = [&](std::int64_t n, std::int64_t of, const char* side) {
     if (n == 0) return;
-    text += fmt::format("; {:.2g} % of {} tokens unknown",
+    text += fmt::format("; {:.3g} % of {} tokens unknown",
                         100.0 * static_cast<double>(n) / static_cast<double>(of), side);
   };
   unknown(report.source_unknown, report.source_tokens, "source");

@@ -74,7 +74,7 @@ TEST(ParallelCorpus, IsReadThroughTokenizers) {
   EXPECT_EQ(corpus.report().source_unknown, 1);
   EXPECT_EQ(corpus.report().target_unknown, 1);
   EXPECT_EQ(describe(corpus.report()),
-            "2 pairs kept, 1 too long; 33 % of source tokens unknown; 25 % of target tokens "
+            "2 pairs kept, 1 too long; 33.3 % of source tokens unknown; 25 % of target tokens "
             "unknown");
 }
 
