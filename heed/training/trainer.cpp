@@ -55,6 +55,7 @@ Outcome Trainer::run() {
   const Frequency valid_freq = parse_frequency(config_.valid_freq, "valid_freq");
   const Frequency save_freq = parse_frequency(config_.save_freq, "save_freq");
   job_.model().train();
+  watcher_->began(progress_.updates);
   Outcome outcome = Outcome::finished;
   while (!is_reached(after, done())) {
     if (config_.early_stopping > 0 && progress_.stalled >= config_.early_stopping) {
@@ -144,6 +145,7 @@ void Trainer::count_bad(const UpdateReport& report) {
 
 void Trainer::validate() {
   const auto start = Clock::now();
+  watcher_->validating();
   job_.model().eval();
   ValidationReport report{.update = progress_.updates, .epoch = epochs()};
   report.judgements = job_.validate();

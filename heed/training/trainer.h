@@ -18,42 +18,9 @@
 #include "heed/training/job.h"
 #include "heed/training/progress.h"
 #include "heed/training/trainer_config.h"
+#include "heed/training/watcher.h"
 
 namespace heed {
-
-/// What one update did.
-struct UpdateReport {
-  std::int64_t update = 0;
-  double epoch = 0.0;  ///< With the share of the present one.
-  double loss = 0.0;   ///< Per token, with smoothing.
-  double likelihood =
-      0.0;  ///< Per token, without: negative, in nats. Its exponential is the perplexity.
-  double rate = 0.0;
-  double gradient_norm = 0.0;
-  std::int64_t source_tokens = 0;
-  std::int64_t target_tokens = 0;
-  double seconds = 0.0;  ///< That it took.
-  bool skipped = false;  ///< The parameters stayed as they were.
-};
-
-/// What one validation found.
-struct ValidationReport {
-  std::int64_t update = 0;
-  double epoch = 0.0;
-  std::vector<Judgement> judgements = {};
-  bool best = false;
-  std::int64_t stalled = 0;  ///< Validations since the best.
-  double seconds = 0.0;
-};
-
-/// Who is told what happens; each does nothing unless it is overridden.
-class TrainingWatcher {
- public:
-  virtual ~TrainingWatcher() = default;
-  virtual void updated(const UpdateReport&) {}
-  virtual void validated(const ValidationReport&) {}
-  virtual void saved(const std::filesystem::path&) {}
-};
 
 enum class Outcome : std::uint8_t { finished, stalled, interrupted };
 

@@ -1,0 +1,67 @@
+// The curves of a training run as two CSV files beside its checkpoints:
+//
+//   train.csv   update,epoch,loss,perplexity,rate,norm,skipped,source_tokens,target_tokens,seconds
+//   valid.csv   update,epoch,metric,value,best,seconds
+//
+// A line an update, and a line for each number of a validation. A run that is killed and goes on
+// loses the lines behind the checkpoint it goes on from, so that no update is there twice.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "heed/io/append_file.h"
+#include "heed/training/watcher.h"
+
+namespace heed {
+
+inline constexpr std::string_view kTrainCurve = "train.csv";
+inline constexpr std::string_view kValidCurve = "valid.csv";
+
+/// Writes the curves; a line is with the system before the next update begins.
+class CurveWriter : public TrainingWatcher {
+ public:
+  explicit CurveWriter(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  void began(std::int64_t update) override;
+  void updated(const UpdateReport& report) override;
+  void validated(const ValidationReport& report) override;
+
+ private:
+  std::filesystem::path folder_;
+  std::optional<io::AppendFile> training_, validation_;  // once training began
+};
+
+/// A point of a curve.
+struct CurvePoint {
+  std::int64_t update = 0;
+  double epoch = 0.0;
+  double value = 0.0;
+
+  friend bool operator==(const CurvePoint&, const CurvePoint&) = default;
+};
+
+struct Curve {
+  std::string metric;  ///< "loss", "bleu", …
+  std::vector<CurvePoint> points;
+};
+
+/// What the files of a folder hold.
+struct Curves {
+  std::vector<CurvePoint> loss;   ///< Of training, without updates that were skipped.
+  std::vector<Curve> validation;  ///< One for each metric, in the order they first appear.
+};
+
+/// Reads the curves of a run, which may still be going on: an unfinished last line is left out.
+Curves read_curves(const std::filesystem::path& folder);
+
+/// The same of the two files' texts; `folder` names them in messages.
+Curves parse_curves(std::string_view training, std::string_view validation,
+                    const std::filesystem::path& folder);
+
+}  // namespace heed
