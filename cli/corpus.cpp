@@ -11,7 +11,6 @@
 #include "heed/base/error.h"
 #include "heed/data/grammar.h"
 #include "heed/data/parallel_text.h"
-#include "heed/io/file.h"
 #include "heed/text/unicode.h"
 
 namespace heed::cli {
@@ -22,22 +21,15 @@ struct GrammarArguments {
   std::string prefix;
 };
 
-// PREFIX.en, PREFIX.zh and PREFIX.align, line by line.
-void write_pairs(const std::string& prefix, const std::vector<GrammarPair>& pairs) {
-  io::AtomicFile english(prefix + ".en"), chinese(prefix + ".zh"), align(prefix + ".align");
-  for (const GrammarPair& pair : pairs) {
-    english.write(pair.english + '\n');
-    chinese.write(pair.chinese + '\n');
-    align.write(pharaoh(pair.links) + '\n');
-  }
-  for (io::AtomicFile* file : {&english, &chinese, &align}) file->commit();
+void write(const std::string& prefix, const std::vector<GrammarPair>& pairs) {
+  write_pairs(prefix, pairs);
   fmt::print("{0}.en, {0}.zh, {0}.align: {1} sentences\n", prefix, pairs.size());
 }
 
 void make_grammar(const GrammarArguments& arguments) {
   const GrammarCorpus corpus = grammar_corpus(arguments.grammar);
-  write_pairs(arguments.prefix, corpus.training);
-  if (!corpus.held_out.empty()) write_pairs(arguments.prefix + ".test", corpus.held_out);
+  write(arguments.prefix, corpus.training);
+  if (!corpus.held_out.empty()) write(arguments.prefix + ".test", corpus.held_out);
 }
 
 struct CheckArguments {

@@ -9,6 +9,7 @@
 #include "heed/data/grammar/actions.h"
 #include "heed/data/grammar/facts.h"
 #include "heed/data/grammar/people.h"
+#include "heed/io/file.h"
 
 namespace heed {
 namespace {
@@ -105,6 +106,17 @@ GrammarCorpus grammar_corpus(const GrammarOptions& options) {
   fill(corpus.held_out, options.held_out);
   fill(corpus.training, options.sentences);
   return corpus;
+}
+
+void write_pairs(const std::filesystem::path& prefix, std::span<const GrammarPair> pairs) {
+  const std::string name = prefix.string();
+  io::AtomicFile english(name + ".en"), chinese(name + ".zh"), align(name + ".align");
+  for (const GrammarPair& pair : pairs) {
+    english.write(pair.english + '\n');
+    chinese.write(pair.chinese + '\n');
+    align.write(pharaoh(pair.links) + '\n');
+  }
+  for (io::AtomicFile* file : {&english, &chinese, &align}) file->commit();
 }
 
 }  // namespace heed

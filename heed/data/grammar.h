@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,5 +49,8 @@ struct GrammarCorpus {
 
 /// Makes a corpus.
 GrammarCorpus grammar_corpus(const GrammarOptions& options);
+
+/// Writes PREFIX.en, PREFIX.zh and PREFIX.align, a line per sentence.
+void write_pairs(const std::filesystem::path& prefix, std::span<const GrammarPair> pairs);
 
 }  // namespace heed

@@ -9,8 +9,10 @@
 #include <set>
 #include <sstream>
 
+#include "heed/io/file.h"
 #include "heed/text/unicode.h"
 #include "tests/support/error_message.h"
+#include "tests/support/temp_dir.h"
 
 namespace heed {
 namespace {
@@ -110,6 +112,21 @@ TEST(Grammar, HoldsOutWhatIsNotTrainedOn) {
   for (const auto& pair : corpus.training) all.insert(pair.english);
   for (const auto& pair : corpus.held_out) all.insert(pair.english);
   EXPECT_EQ(all.size(), 3500u);
+}
+
+TEST(Grammar, IsWrittenLineByLine) {
+  const TempDir dir;
+  const GrammarCorpus corpus = grammar_corpus({.sentences = 2, .held_out = 0, .seed = 5});
+  write_pairs(dir / "corpus", corpus.training);
+  std::string english, chinese, links;
+  for (const GrammarPair& pair : corpus.training) {
+    english += pair.english + '\n';
+    chinese += pair.chinese + '\n';
+    links += pharaoh(pair.links) + '\n';
+  }
+  EXPECT_EQ(io::read_file(dir / "corpus.en", 10000), english);
+  EXPECT_EQ(io::read_file(dir / "corpus.zh", 10000), chinese);
+  EXPECT_EQ(io::read_file(dir / "corpus.align", 10000), links);
 }
 
 TEST(Grammar, IsAFunctionOfTheSeed) {
