@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "benchmarks/attention/memory_point.h"
+#include "benchmarks/models/point.h"
 #include "benchmarks/suites.h"
 
 namespace heed::bench {
@@ -73,6 +74,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string_view> words(argv + 1, argv + argc);
   try {
     if (!words.empty() && words[0] == kMemoryPoint) return print_memory_point(words);
+    if (!words.empty() && words[0] == kModelPoint) return print_model_point(words);
     const Wanted wanted = parse(words);
     return wanted.understood ? run(wanted) : usage();
   } catch (const std::exception& e) {

@@ -15,6 +15,10 @@ void attention_decoding(Report& report);
 void attention_memory(Report& report);
 void family_cost(Report& report);
 void family_growth(Report& report);
+void model_steps(Report& report);
+void model_decoding(Report& report);
+void model_memory(Report& report);
+void model_profile(Report& report);
 
 struct Part {
   const char* name = nullptr;
@@ -40,6 +44,12 @@ inline constexpr Suite kSuites[] = {
     {"family",
      "every mechanism against plain multi-head attention, and its growth with the length",
      {{"cost", family_cost}, {"growth", family_growth}}},
+    {"models",
+     "whole models against PyTorch: training steps, translation, memory; where a step's time goes",
+     {{"steps", model_steps},
+      {"decode", model_decoding},
+      {"memory", model_memory},
+      {"profile", model_profile}}},
 };
 
 }  // namespace heed::bench

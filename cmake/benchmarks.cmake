@@ -4,5 +4,6 @@ if(heed_bench_sources)
   add_executable(heed_bench ${heed_bench_sources})
   target_link_libraries(heed_bench PRIVATE heed heed_flags DNNL::dnnl)
   target_compile_definitions(
-    heed_bench PRIVATE HEED_PEER_DIR="${PROJECT_SOURCE_DIR}/benchmarks/peer")
+    heed_bench PRIVATE HEED_PEER_DIR="${PROJECT_SOURCE_DIR}/benchmarks/peer"
+                       HEED_SHARED_DATA_DEFAULT="${PROJECT_SOURCE_DIR}/../shared/data")
 endif()

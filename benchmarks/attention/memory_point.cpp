@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-
+#include "benchmarks/support/fresh_process.h"
 #include "benchmarks/support/measure.h"
 #include "heed/attention/attention.h"
 #include "heed/attention/masks/window.h"
@@ -15,16 +12,6 @@
 
 namespace heed::bench {
 namespace {
-
-// Not getrusage's ru_maxrss: that begins with the peak of the process that started this one.
-double peak_resident_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * 1024.0;
-  }
-  HEED_CHECK(false, "[bench] /proc/self/status tells no VmHWM: memory needs Linux");
-  return 0.0;
-}
 
 AttentionSpec spec_of(const std::string& variant) {
   if (variant == "causal") return {.see = causal()};
@@ -49,15 +36,8 @@ void run(const MemoryPoint& point) {
 }  // namespace
 
 double peak_bytes(const MemoryPoint& point) {
-  const std::string command =
-      fmt::format("'{}' {} {} {} {}", std::filesystem::read_symlink("/proc/self/exe").string(),
-                  kMemoryPoint, point.variant, point.direction, point.n);
-  std::FILE* const output = popen(command.c_str(), "r");
-  HEED_CHECK(output != nullptr, "[bench] {} cannot be started", command);
-  double bytes = -1.0;
-  const int read = std::fscanf(output, "%lf", &bytes);
-  HEED_CHECK(pclose(output) == 0 && read == 1, "[bench] {} failed", command);
-  return bytes;
+  return number_of_fresh_process(
+      fmt::format("{} {} {} {}", kMemoryPoint, point.variant, point.direction, point.n));
 }
 
 int print_memory_point(std::span<const std::string_view> words) {

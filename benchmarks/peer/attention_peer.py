@@ -90,15 +90,9 @@ def memory(options: peer.Options) -> str:
     direction = peer.one_of(options, "direction", DIRECTIONS)
     small = {"n": "64", "heads": "1", "kv_heads": "1"}
     Problem(case_of(options | small)).work("eager", direction)()
-    before = peak_resident_kb()
+    before = peer.peak_resident_kb()
     Problem(case_of(options)).work("eager", direction)()
-    return peer.fields({"mb": f"{(peak_resident_kb() - before) / 1024:.1f}"})
-
-
-def peak_resident_kb() -> int:
-    """Of this program alone: getrusage also knows the peak of the process that started it."""
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    return peer.fields({"mb": f"{(peer.peak_resident_kb() - before) / 1024:.1f}"})
 
 
 if __name__ == "__main__":

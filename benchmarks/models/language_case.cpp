@@ -1,0 +1,76 @@
+#include "benchmarks/models/language_case.h"
+
+#include "heed/nn/checkpoint_file.h"
+#include "heed/ops/linear_cross_entropy.h"
+#include "heed/tensor/create.h"
+#include "heed/training/clip.h"
+
+namespace heed::bench {
+namespace {
+
+constexpr std::int64_t kVocabulary = 65, kBatch = 12, kBlock = 64;
+constexpr double kRate = 1e-5;  // small: the same batch comes again and again
+constexpr double kBeta2 = 0.99, kDecay = 0.1, kMaxNorm = 1.0;
+
+Tensor random_ids(Generator& generator) {
+  Tensor ids = empty({kBatch, kBlock}, DType::i64);
+  const RandomStream stream = generator.next();
+  for (std::int64_t i = 0; i < ids.numel(); ++i) {
+    ids.mutable_data<std::int64_t>()[i] = stream.below(static_cast<std::uint64_t>(i), kVocabulary);
+  }
+  return ids;
+}
+
+}  // namespace
+
+TrainedLanguageModel::TrainedLanguageModel()
+    : generator_(1),
+      model_({.vocabulary = kVocabulary,
+              .embed = 128,
+              .heads = 4,
+              .layers = 4,
+              .positions = fmt::format("learned max_length={}", kBlock)},
+             generator_),
+      optimizer_(model_.named_parameters(),
+                 {.beta2 = kBeta2, .weight_decay = kDecay, .decay_matrices_only = true}),
+      ids_(random_ids(generator_)),
+      expected_(random_ids(generator_)) {}
+
+std::int64_t TrainedLanguageModel::tokens(std::int64_t /*batch*/) const { return ids_.numel(); }
+
+Tensor TrainedLanguageModel::forward(std::int64_t /*batch*/, Mark mark) {
+  const Tensor x = model_.tokens(ids_);  // [B, T, E]
+  mark("embeddings");
+  const Tensor y = model_.decoder({.x = x, .causal = true});  // [B, T, E]
+  mark("layers");
+  Tensor loss = linear_cross_entropy(y, model_.output_weight(), expected_).loss;
+  mark("output and loss");
+  return loss;
+}
+
+void TrainedLanguageModel::update() {
+  const ClippedGradient gradient = clip(optimizer_.parameters(), kMaxNorm);
+  optimizer_.step({.rate = kRate, .gradient_scale = gradient.scale});
+  optimizer_.zero_grad();
+}
+
+void TrainedLanguageModel::save(const std::filesystem::path& path) {
+  std::vector<NamedTensor> tensors = model_.named_parameters();
+  tensors.push_back({"batch.0.ids", ids_});
+  tensors.push_back({"batch.0.expected", expected_});
+  const LanguageModelConfig& config = model_.config();
+  save_tensors(tensors, path,
+               {{"kind", "language_model"},
+                {"vocabulary", fmt::to_string(config.vocabulary)},
+                {"embed", fmt::to_string(config.embed)},
+                {"heads", fmt::to_string(config.heads)},
+                {"hidden", fmt::to_string(4 * config.embed)},
+                {"layers", fmt::to_string(config.layers)},
+                {"block", fmt::to_string(kBlock)},
+                {"rate", fmt::to_string(kRate)},
+                {"beta2", fmt::to_string(kBeta2)},
+                {"weight_decay", fmt::to_string(kDecay)},
+                {"max_norm", fmt::to_string(kMaxNorm)}});
+}
+
+}  // namespace heed::bench

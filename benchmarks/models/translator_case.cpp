@@ -1,0 +1,85 @@
+#include "benchmarks/models/translator_case.h"
+
+#include "heed/nn/checkpoint_file.h"
+#include "heed/ops/linear_cross_entropy.h"
+
+namespace heed::bench {
+namespace {
+
+constexpr double kLabelSmoothing = 0.1;
+constexpr double kRate = 1e-5;  // small: the same batches come again and again
+constexpr double kBeta2 = 0.98;
+
+TransformerConfig with_vocabulary(TransformerConfig config, std::int64_t size) {
+  config.source_vocabulary = config.target_vocabulary = size;
+  config.padding = SpecialTokens().padding;
+  return config;
+}
+
+}  // namespace
+
+TransformerConfig transformer_tiny() {
+  TransformerConfig config;
+  config.embed = 128;
+  config.heads = 4;
+  config.hidden = 256;
+  config.encoder_layers = config.decoder_layers = 4;
+  config.dropout = 0.3;
+  return config;
+}
+
+TrainedTranslator::TrainedTranslator(TransformerConfig config, const CorpusShape& corpus)
+    : batches_(multi30k_batches(corpus)),
+      generator_(1),
+      model_(with_vocabulary(std::move(config), corpus.vocabulary), generator_),
+      optimizer_(model_.named_parameters(), {.beta2 = kBeta2}) {}
+
+Tensor TrainedTranslator::forward(std::int64_t number, Mark mark) {
+  const Batch& batch = at(number);
+  const Tensor source = model_.source(batch.source);  // [B, S, E]
+  mark("embeddings");
+  const Tensor memory =
+      model_.encoder({.x = source, .lengths = batch.source_lengths});  // [B, S, E]
+  mark("encoder");
+  const Tensor target = model_.target(batch.target);  // [B, T, E]
+  mark("embeddings");
+  const Tensor y = model_.decoder(
+      {.x = target, .memory = memory, .memory_lengths = batch.source_lengths});  // [B, T, E]
+  mark("decoder");
+  Tensor loss = linear_cross_entropy(y, model_.output_weight(), batch.expected,
+                                     {.label_smoothing = kLabelSmoothing})
+                    .loss;
+  mark("output and loss");
+  return loss;
+}
+
+void TrainedTranslator::update() {
+  optimizer_.step({.rate = kRate});
+  optimizer_.zero_grad();
+}
+
+void TrainedTranslator::save(const std::filesystem::path& path) {
+  std::vector<NamedTensor> tensors = model_.named_parameters();
+  for (std::size_t i = 0; i < batches_.size(); ++i) {
+    const Batch& batch = batches_[i];
+    tensors.push_back({fmt::format("batch.{}.source", i), batch.source});
+    tensors.push_back({fmt::format("batch.{}.lengths", i), batch.source_lengths});
+    tensors.push_back({fmt::format("batch.{}.target", i), batch.target});
+    tensors.push_back({fmt::format("batch.{}.expected", i), batch.expected});
+  }
+  const TransformerConfig& config = model_.config();
+  save_tensors(tensors, path,
+               {{"kind", "translator"},
+                {"vocabulary", fmt::to_string(config.target_vocabulary)},
+                {"embed", fmt::to_string(config.embed)},
+                {"heads", fmt::to_string(config.heads)},
+                {"hidden", fmt::to_string(config.hidden)},
+                {"encoder_layers", fmt::to_string(config.encoder_layers)},
+                {"decoder_layers", fmt::to_string(config.decoder_layers)},
+                {"dropout", fmt::to_string(config.dropout)},
+                {"label_smoothing", fmt::to_string(kLabelSmoothing)},
+                {"rate", fmt::to_string(kRate)},
+                {"beta2", fmt::to_string(kBeta2)}});
+}
+
+}  // namespace heed::bench
