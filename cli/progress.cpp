@@ -1,57 +1,83 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "heed/see/progress_line.h"
 
 namespace heed::cli {
 namespace {
 
-constexpr int kWidth = 28;
-constexpr std::chrono::milliseconds kRedraw{80};
-constexpr std::chrono::seconds kLine{5};
+constexpr std::chrono::milliseconds kRedraw{100};
+constexpr std::chrono::milliseconds kLine{5000};
+constexpr const char* kClear = "\r\x1b[K";
 
-std::string bar(double share) {
-  const int full = static_cast<int>(share * kWidth + 0.5);
-  std::string text;
-  for (int i = 0; i < kWidth; ++i) text += i < full ? "━" : "╌";
-  return text;
+// Asked each time: windows change their size. The last column stays free, since some terminals
+// begin a new line there.
+std::int64_t columns_of(std::FILE* stream) {
+  constexpr std::int64_t kUsual = 80;
+  winsize size{};
+  const bool known = ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return (known ? size.ws_col : kUsual) - 1;
 }
 
 }  // namespace
 
-Progress::Progress(std::string title, std::int64_t total)
-    : title_(std::move(title)),
-      total_(std::max<std::int64_t>(total, 1)),
-      terminal_(isatty(STDOUT_FILENO) == 1) {}
-
-Progress::~Progress() {
-  if (terminal_ && drawn_) fmt::print("\n");
+bool is_terminal(std::FILE* stream) {
+  const char* const kind = std::getenv("TERM");
+  return isatty(fileno(stream)) == 1 && (kind == nullptr || std::string_view(kind) != "dumb");
 }
 
-void Progress::update(std::int64_t done, const std::string& status) {
-  const auto now = Clock::now();
-  const bool finished = done >= total_;
-  if (!finished &&
-      now - last_ <
-          (terminal_ ? kRedraw : std::chrono::duration_cast<std::chrono::milliseconds>(kLine))) {
-    return;
-  }
-  last_ = now;
-  drawn_ = true;
-  const double share = static_cast<double>(done) / static_cast<double>(total_);
+Progress::Progress(std::string title, std::int64_t total, const ProgressOptions& options)
+    : title_(std::move(title)),
+      total_(total),
+      options_(options),
+      terminal_(options.force || is_terminal(options.stream)),
+      done_(options.first) {}
+
+Progress::~Progress() {
+  if (terminal_ && drawn_) fmt::print(options_.stream, "\n");
+}
+
+void Progress::update(std::int64_t done, std::vector<std::string> parts) {
+  done_ = done;
+  parts_ = std::move(parts);
+  const bool finished = total_ > 0 && done_ >= total_;
+  if (finished || Clock::now() - last_ >= (terminal_ ? kRedraw : kLine)) draw();
+}
+
+std::string Progress::time_text(Clock::time_point now) const {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double left = share > 0 ? elapsed / share * (1.0 - share) : 0.0;
-  const std::string time =
-      finished ? fmt::format("{:.1f} s", elapsed) : fmt::format("{:.0f} s left", left);
+  if (total_ == 0 || done_ >= total_) return see::duration_text(elapsed);
+  if (done_ <= options_.first) return "";
+  const double each = elapsed / static_cast<double>(done_ - options_.first);
+  return see::duration_text(each * static_cast<double>(total_ - done_)) + " left";
+}
+
+void Progress::draw() {
+  last_ = Clock::now();
+  drawn_ = true;
+  see::ProgressLine line{.title = title_, .parts = parts_, .time = time_text(last_)};
+  if (total_ > 0) line.share = static_cast<double>(done_) / static_cast<double>(total_);
   if (terminal_) {
-    fmt::print("\r\x1b[K{} {} {:>3.0f} %  {}  {}", title_, bar(share), share * 100, status, time);
+    fmt::print(options_.stream, "{}{}", kClear,
+               see::progress_text(line, columns_of(options_.stream)));
   } else {
-    fmt::print("{} {:>3.0f} %  {}  {}\n", title_, share * 100, status, time);
+    fmt::print(options_.stream, "{} {:>3.0f} %  {}  {}\n", title_, 100.0 * line.share.value_or(0.0),
+               fmt::join(parts_, "  "), line.time);
   }
-  std::fflush(stdout);
+  std::fflush(options_.stream);
+}
+
+void Progress::line(const std::string& text) {
+  fmt::print(options_.stream, "{}{}\n", terminal_ && drawn_ ? kClear : "", text);
+  if (terminal_ && drawn_) draw();
+  std::fflush(options_.stream);
 }
 
 }  // namespace heed::cli

@@ -1,36 +1,35 @@
-// What heed train says: a line now and then, in a form for people or for programs.
+// What heed train says: a bar on a terminal, lines in a file, JSON for programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
-
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "heed/training/trainer.h"
 
 namespace heed::cli {
 
+enum class LogFormat : std::uint8_t { automatic, bar, plain, json };
+
 struct TrainLogOptions {
   std::int64_t disp_freq = 100;  // updates between lines
+  LogFormat format = LogFormat::automatic;
 };
 
 void add_log_options(CLI::App& verb, TrainLogOptions& options);
 
 class TrainLog : public TrainingWatcher {
  public:
-  explicit TrainLog(const TrainLogOptions& options) : options_(options) {}
-
   /// A line of its own.
-  void note(const std::string& text);
-  void updated(const UpdateReport& report) override;
-  void validated(const ValidationReport& report) override;
-  void saved(const std::filesystem::path& folder) override;
+  virtual void note(const std::string& text) = 0;
   /// The last words.
-  void finish(Outcome outcome, const TrainingProgress& progress);
-
- private:
-  TrainLogOptions options_;
-  UpdateReport sum_;  // of the updates since the last line
-  std::int64_t count_ = 0;
+  virtual void finish(Outcome outcome, const TrainingProgress& progress) = 0;
 };
+
+/// The log of that form; `after` is when training ends, which the bar has to know.
+std::unique_ptr<TrainLog> make_train_log(const TrainLogOptions& options, const Frequency& after);
+/// The one for programs, in train_log_json.cpp: an object a line, to standard output.
+std::unique_ptr<TrainLog> make_json_log(std::int64_t disp_freq);
 
 }  // namespace heed::cli

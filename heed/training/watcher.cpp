@@ -5,23 +5,23 @@
 
 namespace heed {
 
-void Watchers::began(std::int64_t update) {
+void TrainingWatchers::began(std::int64_t update) {
   for (TrainingWatcher* const watcher : all_) watcher->began(update);
 }
 
-void Watchers::updated(const UpdateReport& report) {
+void TrainingWatchers::updated(const UpdateReport& report) {
   for (TrainingWatcher* const watcher : all_) watcher->updated(report);
 }
 
-void Watchers::validating() {
+void TrainingWatchers::validating() {
   for (TrainingWatcher* const watcher : all_) watcher->validating();
 }
 
-void Watchers::validated(const ValidationReport& report) {
+void TrainingWatchers::validated(const ValidationReport& report) {
   for (TrainingWatcher* const watcher : all_) watcher->validated(report);
 }
 
-void Watchers::saved(const std::filesystem::path& folder) {
+void TrainingWatchers::saved(const std::filesystem::path& folder) {
   for (TrainingWatcher* const watcher : all_) watcher->saved(folder);
 }
 

@@ -50,7 +50,7 @@ class TrainingWatcher {
 };
 
 /// Several watchers as one, told in order; they must outlive it.
-class Watchers : public TrainingWatcher {
+class TrainingWatchers : public TrainingWatcher {
  public:
   void add(TrainingWatcher& watcher) { all_.push_back(&watcher); }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Kills `heed train` again and again: what is on the disk is always whole, and in the end the same bytes.
+"""Kills `heed train` again and again: what is on the disk is always whole, and in the end the same bytes and
+the same curves.
 
 Usage: kill_test.py HEED [SEED]. Another seed kills at other moments.
 """
@@ -53,7 +54,13 @@ def result(model):
     """What training came to."""
     folder = model / "checkpoint_60"
     assert (model / "checkpoint_last").resolve() == folder.resolve()
-    return {name: (folder / name).read_bytes() for name in ("model.safetensors", "optimizer.safetensors")}
+    files = {name: (folder / name).read_bytes() for name in ("model.safetensors", "optimizer.safetensors")}
+    return files | {name: rows(model / name) for name in ("train.csv", "valid.csv")}
+
+
+def rows(path):
+    """The lines of a curve without the last column, which is time."""
+    return [line.rpartition(",")[0] for line in path.read_text().splitlines()]
 
 
 def wait_for(process, words):
@@ -108,6 +115,7 @@ def main():
         seconds = time.monotonic() - begin
         check_whole(folder / "straight")
         expected = result(folder / "straight")
+        assert [row.partition(",")[0] for row in expected["train.csv"][1:]] == [str(i) for i in range(1, 61)]
         hits = train_with_kills(folder / "killed", flags, seconds)
         assert result(folder / "killed") == expected, f"other bytes after {hits} kills, seed {seed}"
         asked = next(f for f in (folder / f"asked_{i}" for i in range(10)) if train_with_request(f, flags))

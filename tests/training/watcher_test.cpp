@@ -16,9 +16,9 @@ struct Count : TrainingWatcher {
   std::int64_t sum = 0;
 };
 
-TEST(Watchers, AllAreTold) {
+TEST(TrainingWatchers, AllAreTold) {
   Count one, two;
-  Watchers both;
+  TrainingWatchers both;
   both.add(one);
   both.add(two);
   both.began(7);

@@ -1,0 +1,92 @@
+// The log of heed train for programs. docs/how-to/train.md lists the keys, which stay what they
+// are.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "cli/train_log.h"
+#include "heed/io/json.h"
+
+namespace heed::cli {
+namespace {
+
+// JSON has no number that is none.
+io::Value number(double value) {
+  if (!std::isfinite(value)) return {};
+  return {value};
+}
+
+class JsonLog : public TrainLog {
+ public:
+  explicit JsonLog(std::int64_t disp_freq) : disp_freq_(disp_freq) {}
+
+  void note(const std::string& text) override { print("note", {{"text", {text}}}); }
+  void began(std::int64_t update) override { print("begin", {{"update", {update}}}); }
+
+  void updated(const UpdateReport& report) override {
+    if (report.skipped) {
+      print("skip", {{"update", {report.update}},
+                     {"epoch", number(report.epoch)},
+                     {"loss", number(report.loss)},
+                     {"norm", number(report.gradient_norm)}});
+    }
+    window_.add(report);
+    if (report.update % disp_freq_ != 0 || window_.empty()) return;
+    const UpdateWindow::Mean mean = window_.take();
+    print("update", {{"update", {report.update}},
+                     {"epoch", number(report.epoch)},
+                     {"loss", number(mean.loss)},
+                     {"perplexity", number(mean.perplexity)},
+                     {"rate", number(report.rate)},
+                     {"norm", number(report.gradient_norm)},
+                     {"source_tokens_per_second", number(mean.source_rate)},
+                     {"target_tokens_per_second", number(mean.target_rate)},
+                     {"skipped", {mean.skipped}}});
+  }
+
+  void validated(const ValidationReport& report) override {
+    io::Value::Table metrics;
+    for (const Judgement& judgement : report.judgements) {
+      metrics.push_back({judgement.name, number(judgement.value)});
+    }
+    print("validation", {{"update", {report.update}},
+                         {"epoch", number(report.epoch)},
+                         {"metrics", {std::move(metrics)}},
+                         {"best", {report.best}},
+                         {"stalled", {report.stalled}},
+                         {"seconds", number(report.seconds)}});
+  }
+
+  void saved(const std::filesystem::path& folder) override {
+    print("save", {{"folder", {folder.string()}}});
+  }
+
+  void finish(Outcome outcome, const TrainingProgress& progress) override {
+    const char* const name = outcome == Outcome::finished  ? "finished"
+                             : outcome == Outcome::stalled ? "stalled"
+                                                           : "interrupted";
+    print("end", {{"outcome", {std::string(name)}},
+                  {"update", {progress.updates}},
+                  {"skipped", {progress.skipped}}});
+  }
+
+ private:
+  static void print(const char* event, io::Value::Table members) {
+    members.insert(members.begin(), {"event", {std::string(event)}});
+    fmt::print("{}\n", io::write_json({std::move(members)}, false));
+    std::fflush(stdout);
+  }
+
+  std::int64_t disp_freq_;
+  UpdateWindow window_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainLog> make_json_log(std::int64_t disp_freq) {
+  return std::make_unique<JsonLog>(disp_freq);
+}
+
+}  // namespace heed::cli
