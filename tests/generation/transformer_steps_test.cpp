@@ -8,7 +8,7 @@
 #include "heed/attention/registry.h"
 #include "heed/autograd/tape.h"
 #include "heed/generation/search.h"
-#include "tests/models/model_case.h"
+#include "tests/models/transformer_case.h"
 #include "tests/support/error_message.h"
 
 namespace heed {
@@ -18,14 +18,10 @@ using test::lengths_of;
 using test::random_ids;
 
 TransformerConfig small() {
-  return {.source_vocabulary = test::kVocabulary,
-          .target_vocabulary = test::kVocabulary,
-          .embed = test::kEmbed,
-          .heads = test::kHeads,
-          .hidden = test::kHidden,
-          .encoder_layers = 1,
-          .decoder_layers = 2,
-          .dropout = 0.1};
+  TransformerConfig config = test::small_transformer();
+  config.encoder_layers = 1;
+  config.dropout = 0.1;
+  return config;
 }
 
 Transformer make(const TransformerConfig& config, std::uint64_t seed) {

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "heed/autograd/tape.h"
-#include "heed/base/threads.h"
 #include "heed/io/config.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/ops/linear_cross_entropy.h"
@@ -161,21 +160,7 @@ TEST(LanguageModel, BitsDoNotDependOnTheNumberOfThreads) {
   config.dropout = 0.3;
   LanguageModel model(config);
   const Tensor ids = random_ids(3, 8, 1);
-  const int before = num_threads();
-  std::vector<std::vector<Tensor>> results;
-  for (const int threads : {1, 2}) {
-    set_num_threads(threads);
-    default_generator() = Generator(3);
-    const Tensor loss = loss_of(model, ids);
-    loss.backward();
-    results.emplace_back().push_back(loss);
-    for (const Tensor& parameter : model.parameters()) results.back().push_back(parameter.grad());
-    model.zero_grad();
-  }
-  set_num_threads(before);
-  for (std::size_t i = 0; i < results[0].size(); ++i) {
-    EXPECT_TRUE(same_bits(results[0][i], results[1][i])) << i;
-  }
+  test::expect_same_bits_with_any_threads(model, [&] { return loss_of(model, ids); });
 }
 
 TEST(LanguageModel, DropsOnlyWhileTraining) {

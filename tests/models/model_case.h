@@ -12,6 +12,7 @@
 
 #include "heed/attention/registry.h"
 #include "heed/base/random.h"
+#include "heed/base/threads.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/ops/reduce.h"
@@ -97,6 +98,26 @@ inline void expect_learns(const Module& model, const Tensor& loss,
     }
     EXPECT_TRUE(std::isfinite(total)) << parameter.name;
     EXPECT_GT(total, 0.0) << parameter.name;
+  }
+}
+
+/// Loss and gradients with one thread and with two, from the same random numbers.
+inline void expect_same_bits_with_any_threads(Module& model,
+                                              const std::function<Tensor()>& loss_of) {
+  const int before = num_threads();
+  std::vector<std::vector<Tensor>> results;
+  for (const int threads : {1, 2}) {
+    set_num_threads(threads);
+    default_generator() = Generator(3);
+    const Tensor loss = loss_of();
+    loss.backward();
+    results.emplace_back().push_back(loss);
+    for (const Tensor& parameter : model.parameters()) results.back().push_back(parameter.grad());
+    model.zero_grad();
+  }
+  set_num_threads(before);
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    EXPECT_TRUE(same_bits(results[0][i], results[1][i])) << i;
   }
 }
 

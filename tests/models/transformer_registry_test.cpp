@@ -6,15 +6,17 @@
 #include "heed/autograd/tape.h"
 #include "heed/models/transformer.h"
 #include "heed/ops/linear_cross_entropy.h"
-#include "tests/models/model_case.h"
+#include "tests/models/transformer_case.h"
 #include "tests/support/error_message.h"
 
 namespace heed {
 namespace {
 
+using test::decoded;
 using test::lengths_of;
 using test::random_ids;
 using test::row_of;
+using test::TransformerBatch;
 
 // A place for an attention, and what a mechanism must be able to do there.
 struct Side {
@@ -45,31 +47,16 @@ bool is_excused(const Side& side, const Mechanism& mechanism, const std::string&
 }
 
 TransformerConfig small() {
-  return {.source_vocabulary = test::kVocabulary,
-          .target_vocabulary = test::kVocabulary,
-          .embed = test::kEmbed,
-          .heads = test::kHeads,
-          .hidden = test::kHidden,
-          .encoder_layers = 2,
-          .decoder_layers = 2,
-          .norm_first = true,
-          .dropout = 0.0};
-}
-
-struct Batch {
-  Tensor source = random_ids(3, 9, 1), lengths = lengths_of({9, 5, 7});
-  Tensor target = random_ids(3, 8, 2), expected = random_ids(3, 8, 3);
-};
-
-Tensor decoded(const Transformer& model, const Batch& batch) {
-  return model.decode(batch.target, model.encode(batch.source, batch.lengths));  // [B, T, E]
+  TransformerConfig config = test::small_transformer();
+  config.norm_first = true;
+  return config;
 }
 
 void check_model(const TransformerConfig& config,
                  const std::function<bool(const std::string&)>& excused) {
   Generator generator(11);
   Transformer model(config, generator);
-  const Batch batch;
+  const TransformerBatch batch;
   const Tensor y = decoded(model, batch);
   test::expect_learns(model, linear_cross_entropy(y, model.output_weight(), batch.expected).loss,
                       excused);
@@ -82,7 +69,7 @@ void check_model(const TransformerConfig& config,
     test::expect_steps_give(model, model.start(model.encode(batch.source, batch.lengths)),
                             batch.target, whole);
   }
-  Batch other = batch;
+  TransformerBatch other = batch;
   other.source = test::with_other_tokens(batch.source, 0, 0);
   other.target = test::with_other_tokens(batch.target, 0, 0);
   const Tensor beside = decoded(model, other);

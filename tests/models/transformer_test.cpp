@@ -6,48 +6,29 @@
 #include <gtest/gtest.h>
 
 #include "heed/autograd/tape.h"
-#include "heed/base/threads.h"
 #include "heed/io/config.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/linear_cross_entropy.h"
 #include "heed/ops/reduce.h"
 #include "tests/models/golden_model.h"
-#include "tests/models/model_case.h"
+#include "tests/models/transformer_case.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 
 namespace heed {
 namespace {
 
+using test::decoded;
 using test::lengths_of;
 using test::random_ids;
 using test::row_of;
 using test::same_bits;
+using test::small_transformer;
+using test::TransformerBatch;
 using testing::HasSubstr;
 
-TransformerConfig small() {
-  return {.source_vocabulary = test::kVocabulary,
-          .target_vocabulary = test::kVocabulary,
-          .embed = test::kEmbed,
-          .heads = test::kHeads,
-          .hidden = test::kHidden,
-          .encoder_layers = 2,
-          .decoder_layers = 2,
-          .dropout = 0.0};
-}
-
-// Rows of 9, 5 and 7 source tokens, and 8 of the target.
-struct Batch {
-  Tensor source = random_ids(3, 9, 1), lengths = lengths_of({9, 5, 7});
-  Tensor target = random_ids(3, 8, 2), expected = random_ids(3, 8, 3);
-};
-
-Tensor decoded(const Transformer& model, const Batch& batch) {
-  return model.decode(batch.target, model.encode(batch.source, batch.lengths));  // [B, T, E]
-}
-
-Tensor loss_of(const Transformer& model, const Batch& batch) {
+Tensor loss_of(const Transformer& model, const TransformerBatch& batch) {
   return linear_cross_entropy(decoded(model, batch), model.output_weight(), batch.expected,
                               {.label_smoothing = 0.1})
       .loss;
@@ -112,7 +93,7 @@ TEST(Transformer, LoadsAStateDictOfPyTorch) {
 
 TEST(Transformer, TiesAreOneTensor) {
   for (const Tied tied : {Tied::none, Tied::two, Tied::three}) {
-    TransformerConfig config = small();
+    TransformerConfig config = small_transformer();
     config.tied = tied;
     Transformer model(config);
     for (const bool cloned : {false, true}) {
@@ -131,7 +112,7 @@ TEST(Transformer, TiesAreOneTensor) {
 }
 
 TEST(Transformer, ATiedGradientIsTheSumOfAll) {
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   config.tied = Tied::none;
   Transformer apart(config);
   for (Tensor* const matrix : {&apart.source.tokens.weight, &apart.output}) {
@@ -142,7 +123,7 @@ TEST(Transformer, ATiedGradientIsTheSumOfAll) {
   const TempDir dir;
   save_parameters(apart, dir / "apart.safetensors");
   load_parameters(tied, dir / "apart.safetensors");
-  const Batch batch;
+  const TransformerBatch batch;
   const Tensor loss = loss_of(apart, batch);
   EXPECT_TRUE(same_bits(loss, loss_of(tied, batch)));
   loss.backward();
@@ -156,7 +137,7 @@ TEST(Transformer, ATiedGradientIsTheSumOfAll) {
 TEST(Transformer, TiedParametersAreSavedOnceAndLoadedBack) {
   const TempDir dir;
   const auto path = dir / "model.safetensors";
-  Transformer model(small()), other(small());
+  Transformer model(small_transformer()), other(small_transformer());
   save_parameters(model, path);
   std::int64_t matrices = 0;
   const io::SafetensorsFile file = io::SafetensorsFile::open(path);
@@ -164,7 +145,7 @@ TEST(Transformer, TiedParametersAreSavedOnceAndLoadedBack) {
     matrices += entry.shape.rank() == 2 && entry.shape[0] == test::kVocabulary;
   }
   EXPECT_EQ(matrices, 1);
-  const Batch batch;
+  const TransformerBatch batch;
   EXPECT_FALSE(same_bits(decoded(other, batch), decoded(model, batch)));
   load_parameters(other, path);
   EXPECT_TRUE(same_bits(decoded(other, batch), decoded(model, batch)));
@@ -174,10 +155,10 @@ TEST(Transformer, TiedParametersAreSavedOnceAndLoadedBack) {
 // ---- what a result depends on -------------------------------------------------------------------
 
 TEST(Transformer, RowsDoNotKnowTheirNeighbours) {
-  const Transformer model(small());
-  const Batch batch;
+  const Transformer model(small_transformer());
+  const TransformerBatch batch;
   const Tensor y = decoded(model, batch);
-  Batch other = batch;
+  TransformerBatch other = batch;
   other.source = test::with_other_tokens(batch.source, 0, 0);
   other.target = test::with_other_tokens(batch.target, 0, 0);
   other.lengths = lengths_of({3, 5, 7});
@@ -187,10 +168,10 @@ TEST(Transformer, RowsDoNotKnowTheirNeighbours) {
 }
 
 TEST(Transformer, WhatStandsBehindARowsEndDoesNotMatter) {
-  const Transformer model(small());
-  const Batch batch;
+  const Transformer model(small_transformer());
+  const TransformerBatch batch;
   const Tensor y = decoded(model, batch);
-  Batch other = batch;
+  TransformerBatch other = batch;
   other.source = test::with_other_tokens(batch.source, 1, 5);
   EXPECT_TRUE(same_bits(decoded(model, other), y)) << "of the source";
   other = batch;
@@ -212,31 +193,17 @@ TEST(Transformer, WhatStandsBehindARowsEndDoesNotMatter) {
 }
 
 TEST(Transformer, BitsDoNotDependOnTheNumberOfThreads) {
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   config.dropout = 0.3;
   config.activation = FeedForwardKind::swiglu;
   Transformer model(config);
-  const Batch batch;
-  const int before = num_threads();
-  std::vector<std::vector<Tensor>> results;
-  for (const int threads : {1, 2}) {
-    set_num_threads(threads);
-    default_generator() = Generator(3);
-    const Tensor loss = loss_of(model, batch);
-    loss.backward();
-    results.emplace_back().push_back(loss);
-    for (const Tensor& parameter : model.parameters()) results.back().push_back(parameter.grad());
-    model.zero_grad();
-  }
-  set_num_threads(before);
-  for (std::size_t i = 0; i < results[0].size(); ++i) {
-    EXPECT_TRUE(same_bits(results[0][i], results[1][i])) << i;
-  }
+  const TransformerBatch batch;
+  test::expect_same_bits_with_any_threads(model, [&] { return loss_of(model, batch); });
 }
 
 TEST(Transformer, DoublesAreTheSameModel) {
-  Transformer model(small());
-  const Batch batch;
+  Transformer model(small_transformer());
+  const TransformerBatch batch;
   const double loss = loss_of(model, batch).item();
   const Tensor y = decoded(model, batch);
   model.to(DType::f64);
@@ -256,7 +223,7 @@ TEST(Transformer, DoublesAreTheSameModel) {
 enum class Kind { embeddings_and_sums, weights, inside };
 
 TransformerConfig dropping(Kind kind) {
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   config.dropout = kind == Kind::embeddings_and_sums ? 0.5 : 0.0;
   config.attention_dropout = kind == Kind::weights ? 0.5 : 0.0;
   config.activation_dropout = kind == Kind::inside ? 0.5 : 0.0;
@@ -272,7 +239,7 @@ void set_to_zero(Transformer& model, std::string_view end) {
 
 // A part whose last matrix is 0 adds nothing, and so neither does what is dropped within it.
 TEST(Transformer, EachKindOfDropoutActsWhereItShould) {
-  const Batch batch;
+  const TransformerBatch batch;
   for (const Kind kind : {Kind::embeddings_and_sums, Kind::weights, Kind::inside}) {
     const auto drops = [&](Transformer& model) {
       return !same_bits(decoded(model, batch), decoded(model, batch));
@@ -288,12 +255,12 @@ TEST(Transformer, EachKindOfDropoutActsWhereItShould) {
     EXPECT_EQ(drops(no_attention), kind != Kind::weights);
     EXPECT_EQ(drops(no_network), kind != Kind::inside);
   }
-  Transformer none(small());
+  Transformer none(small_transformer());
   EXPECT_TRUE(same_bits(decoded(none, batch), decoded(none, batch)));
 }
 
 TEST(Transformer, DropoutOfAllKindsIsOneNumberUnlessTold) {
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   config.dropout = 0.5;
   const Transformer model(config);
   const Tensor x = randn({1, 4, test::kEmbed});
@@ -305,9 +272,9 @@ TEST(Transformer, DropoutOfAllKindsIsOneNumberUnlessTold) {
 // ---- looking inside -----------------------------------------------------------------------------
 
 TEST(Transformer, ShowsWhatPositionsAttendTo) {
-  Transformer model(small());
+  Transformer model(small_transformer());
   model.eval();
-  const Batch batch;
+  const TransformerBatch batch;
   const TransformerWeights seen = model.weights(batch.source, batch.lengths, batch.target);
   ASSERT_EQ(seen.encoder.size(), 2U);
   ASSERT_EQ(seen.decoder.size(), 2U);
@@ -372,7 +339,7 @@ TEST(Transformer, ConfigsComeFromFilesAndFlags) {
 }
 
 TEST(Transformer, TheFinalNormFollowsTheOthersUnlessTold) {
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   EXPECT_FALSE(Transformer(config).encoder.norm.has_value());
   config.norm_first = true;
   EXPECT_TRUE(Transformer(config).encoder.norm.has_value());
@@ -382,7 +349,7 @@ TEST(Transformer, TheFinalNormFollowsTheOthersUnlessTold) {
 }
 
 std::string complaint(std::initializer_list<std::string> fields) {
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   return error_message([&] {
     io::set_fields(config, fields);
     Transformer model(config);
@@ -416,7 +383,7 @@ TEST(Transformer, WrongConfigsSayWhatIsWrong) {
             "[transformer] vocabularies of 11 and 0: give the sizes of both");
   EXPECT_THAT(complaint({"cross_attention=average"}), HasSubstr("and asks a memory"));
   EXPECT_THAT(complaint({"dropout=1"}), HasSubstr("it must be at least 0 and below 1"));
-  TransformerConfig config = small();
+  TransformerConfig config = small_transformer();
   config.heads = 0;
   EXPECT_EQ(error_message([&] { Transformer model(config); }),
             "[transformer] embed 16 is not a multiple of heads 0");
