@@ -9,6 +9,8 @@ void gemm(Report& report);
 void bandwidth(Report& report);
 void tape(Report& report);
 void training_steps(Report& report);
+void last_layer(Report& report);
+void likeliest_tokens(Report& report);
 void attention_tiles(Report& report);
 void attention_peers(Report& report);
 void attention_decoding(Report& report);
@@ -33,8 +35,13 @@ struct Suite {
 
 inline constexpr Suite kSuites[] = {
     {"core",
-     "matrix products, memory-bound kernels, the tape, training steps against PyTorch",
-     {{"gemm", gemm}, {"bandwidth", bandwidth}, {"tape", tape}, {"training", training_steps}}},
+     "matrix products, memory-bound kernels, the tape, the last layer, steps against PyTorch",
+     {{"gemm", gemm},
+      {"bandwidth", bandwidth},
+      {"tape", tape},
+      {"loss", last_layer},
+      {"likeliest", likeliest_tokens},
+      {"training", training_steps}}},
     {"attention",
      "the fused kernels against the machine's peak and against PyTorch, decoding, memory",
      {{"tiles", attention_tiles},

@@ -1,5 +1,7 @@
 #include "benchmarks/models/cases.h"
 
+#include <cstdlib>
+
 #include "benchmarks/models/language_case.h"
 #include "benchmarks/models/translator_case.h"
 #include "heed/autograd/tape.h"
@@ -8,8 +10,7 @@
 namespace heed::bench {
 namespace {
 
-constexpr int kOneAndTwo[] = {1, 2};
-constexpr int kTwo[] = {2};
+constexpr int kThreads[] = {1, 2};
 
 std::unique_ptr<TrainedModel> make_tiny() {
   return std::make_unique<TrainedTranslator>(transformer_tiny(), CorpusShape{});
@@ -24,9 +25,9 @@ std::unique_ptr<TrainedModel> make_base() {
 std::unique_ptr<TrainedModel> make_gpt() { return std::make_unique<TrainedLanguageModel>(); }
 
 constexpr ModelCase kCases[] = {
-    {"tiny", "Transformer-Tiny, 4096 tokens", 2.0, 4, kOneAndTwo, make_tiny},
-    {"base", "Transformer-base, 2048 tokens", 1.3, 2, kTwo, make_base},
-    {"gpt", "language model of nanoGPT's size for CPUs", 2.0, 5, kOneAndTwo, make_gpt},
+    {"tiny", "Transformer-Tiny, 4096 tokens", 2.0, 4, false, make_tiny},
+    {"base", "Transformer-base, 2048 tokens", 1.3, 2, false, make_base},
+    {"gpt", "language model of nanoGPT's size for CPUs", 2.0, 5, true, make_gpt},
 };
 
 }  // namespace
@@ -44,7 +45,15 @@ double TrainedModel::loss_in_use(std::int64_t batch) {
   return loss;
 }
 
-std::span<const ModelCase> model_cases() { return kCases; }
+std::span<const ModelCase> model_cases() {
+  const char* const only = std::getenv("HEED_BENCH_MODEL");
+  return only == nullptr ? std::span<const ModelCase>(kCases) : std::span(&model_case(only), 1);
+}
+
+std::span<const int> threads_of(const ModelCase& item) {
+  const bool all = item.cheap || std::getenv("HEED_BENCH_ALL") != nullptr;
+  return std::span(kThreads).subspan(all ? 0 : 1);
+}
 
 const ModelCase& model_case(std::string_view name) {
   for (const ModelCase& known : kCases) {

@@ -43,11 +43,15 @@ struct ModelCase {
   std::string_view title;
   double goal;  // times as fast as PyTorch
   int rounds;   // of measurement
-  std::span<const int> threads;
+  bool cheap;   // measured on one thread too, others only with HEED_BENCH_ALL=1
   std::unique_ptr<TrainedModel> (*make)();
 };
 
+/// All of them, or that one alone which HEED_BENCH_MODEL names.
 std::span<const ModelCase> model_cases();
+
+/// The numbers of threads that a case is measured on, the largest last.
+std::span<const int> threads_of(const ModelCase& item);
 
 /// The case of that name; throws heed::Error if there is none.
 const ModelCase& model_case(std::string_view name);

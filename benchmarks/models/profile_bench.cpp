@@ -106,7 +106,7 @@ void print(Report& report, const std::string& group, const Times& times, double 
 
 void model_profile(Report& report) {
   for (const ModelCase& item : model_cases()) {
-    const Threads use(item.threads.back());
+    const Threads use(threads_of(item).back());
     const auto model = item.make();
     const Profile best = best_profile(*model, item.rounds);
     print(report, fmt::format("shares of a step by part: {}", item.title), best.parts, best.total);

@@ -1,5 +1,6 @@
 // Whole training steps of whole models against PyTorch: forward, smoothed cross entropy, backward,
 // clipping where the recipe has it, Adam. Same parameters, same batches, same threads, in turn.
+// HEED_BENCH_MODEL=tiny measures one model alone, HEED_BENCH_ALL=1 all of them on one thread too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +91,7 @@ void compare(Report& report, Peer& peer, const ModelCase& item) {
   for (std::int64_t i = 0; i < model->batches(); ++i) tokens += model->tokens(i);
   Duel duel(peer, *model);
   const double difference = duel.check();
-  for (const int threads : item.threads) {
+  for (const int threads : threads_of(item)) {
     const Duel::Result result = duel.run(threads, item.rounds);
     const auto rate = [&](double time) { return static_cast<double>(tokens) / time; };
     report.add({"training steps against PyTorch (the faster of eager and compiled)",

@@ -14,15 +14,16 @@
 namespace heed {
 namespace {
 
-// Rows of scores at a time: some four million, 16 MB, of a vocabulary of 10k. Fewer add to the
-// gradient of W more often, more leave the cache.
-std::int64_t rows_at_once(std::int64_t classes) {
+// Rows of scores at a time: some four million scores, 16 MB. Fewer add to the gradient of W more
+// often, more leave the cache.
+std::int64_t default_rows(std::int64_t classes) {
   constexpr std::int64_t kScores = std::int64_t{1} << 22;
   return std::clamp<std::int64_t>(kScores / std::max<std::int64_t>(1, classes), 64, 4096);
 }
 
 struct Sizes {
   std::int64_t rows, features, classes;
+  std::int64_t at_once;  // rows of a block
 };
 
 // What one call works on; gradients are null when nobody wants them.
@@ -48,7 +49,7 @@ class Blocks {
  public:
   explicit Blocks(const Work<T>& work)
       : w_(work),
-        step_(std::min(work.sizes.rows, rows_at_once(work.sizes.classes))),
+        step_(std::min(work.sizes.rows, work.sizes.at_once)),
         scores_(empty({step_, work.sizes.classes}, dtype_of<T>)),
         losses_(empty({step_}, dtype_of<T>)),
         log_sum_exp_(empty({step_}, dtype_of<T>)),
@@ -68,7 +69,7 @@ class Blocks {
   kernels::Rows shape(std::int64_t rows) const { return {rows, w_.sizes.classes}; }
 
   void forward(std::int64_t first, std::int64_t rows, Sums& sums) {
-    const auto [all, E, V] = w_.sizes;
+    const std::int64_t E = w_.sizes.features, V = w_.sizes.classes;
     T* const scores = scores_.template mutable_data<T>();
     kernels::gemm(kernels::GemmCall<T>{.shape = {rows, V, E},
                                        .a = {w_.x + first * E, E, 1},
@@ -93,7 +94,7 @@ class Blocks {
 
   // The scores become their own gradient.
   void backward(std::int64_t first, std::int64_t rows) {
-    const auto [all, E, V] = w_.sizes;
+    const std::int64_t E = w_.sizes.features, V = w_.sizes.classes;
     T* const scores = scores_.template mutable_data<T>();
     kernels::cross_entropy_backward(
         kernels::CrossEntropyBackward<T>{.rows = shape(rows),
@@ -150,8 +151,11 @@ void check_arguments(const Tensor& x, const Tensor& weight, const Tensor& target
 }  // namespace
 
 LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
-                                        const Tensor& targets, CrossEntropyOptions options) {
+                                        const Tensor& targets, CrossEntropyOptions options,
+                                        std::int64_t rows_at_once) {
   check_arguments(x, weight, targets, options);
+  HEED_CHECK(rows_at_once >= 0, "[linear_cross_entropy] rows_at_once {}: 1 or more, or 0 for 16 MB",
+             rows_at_once);
   const Classes classes = classes_of(targets, weight.size(0), options.ignore_index);
   const Tensor rows = contiguous_copy(x), matrix = contiguous_copy(weight);
   const bool taped = detail::wants_tape(detail::TensorRefs{x, weight});
@@ -163,14 +167,18 @@ LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
   LinearCrossEntropy result{{}, 0.0, classes.counted};
   visit_float("linear_cross_entropy", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    Blocks<T> blocks({.sizes = {targets.numel(), weight.size(1), weight.size(0)},
-                      .smoothing = options.label_smoothing,
-                      .share = share,
-                      .x = rows.data<T>(),
-                      .weight = matrix.data<T>(),
-                      .targets = classes.targets.data<std::int64_t>(),
-                      .dx = dx.defined() ? dx.mutable_data<T>() : nullptr,
-                      .dweight = dweight.defined() ? dweight.mutable_data<T>() : nullptr});
+    Blocks<T> blocks(
+        {.sizes = {.rows = targets.numel(),
+                   .features = weight.size(1),
+                   .classes = weight.size(0),
+                   .at_once = rows_at_once > 0 ? rows_at_once : default_rows(weight.size(0))},
+         .smoothing = options.label_smoothing,
+         .share = share,
+         .x = rows.data<T>(),
+         .weight = matrix.data<T>(),
+         .targets = classes.targets.data<std::int64_t>(),
+         .dx = dx.defined() ? dx.mutable_data<T>() : nullptr,
+         .dweight = dweight.defined() ? dweight.mutable_data<T>() : nullptr});
     const Sums sums = blocks.run();
     result.loss = full({}, sums.loss * share, x.dtype());
     result.negative_log_likelihood = sums.likelihood;

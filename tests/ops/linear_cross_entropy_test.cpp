@@ -67,6 +67,20 @@ TEST(LinearCrossEntropy, BlocksAddUpToThePlainTwin) {
   EXPECT_NEAR(fused.negative_log_likelihood, likelihood, 1e-5 * likelihood);
 }
 
+TEST(LinearCrossEntropy, AnyNumberOfRowsAtOnceIsTheSameLoss) {
+  const Tensor targets = some_targets({23}, 9);
+  for (const std::int64_t at_once : {1, 4, 22, 23, 24}) {
+    test::check_op(
+        {.name = "linear_cross_entropy", .shapes = {{23, 5}, {9, 5}}, .op = [=](auto in) {
+           return linear_cross_entropy(in[0], in[1], targets, {}, at_once).loss;
+         }});
+  }
+  EXPECT_EQ(error_message([&] {
+              linear_cross_entropy(zeros({23, 5}), zeros({9, 5}), targets, {}, -1);
+            }),
+            "[linear_cross_entropy] rows_at_once -1: 1 or more, or 0 for 16 MB");
+}
+
 TEST(LinearCrossEntropy, WithoutTheTapeOnlyTheLoss) {
   const Tensor x = randn({4, 3}).requires_grad(), w = randn({5, 3}).requires_grad();
   const Tensor targets = some_targets({4}, 5);
