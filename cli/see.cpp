@@ -57,6 +57,7 @@ void add_see(CLI::App& app) {
   pattern->add_flag("--causal", arguments->pattern.causal, "no position sees later ones");
   pattern->add_option("--option", arguments->pattern.options, "of the layer, as key=value");
   pattern->callback([arguments] { draw_pattern(*arguments); });
+  add_see_curves(*verb);
 }
 
 }  // namespace heed::cli

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -158,22 +157,16 @@ void add_log_options(CLI::App& verb, TrainLogOptions& options) {
   verb.add_option("--disp-freq", options.disp_freq, "updates between lines")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  const std::map<std::string, LogFormat> names{{"auto", LogFormat::automatic},
-                                               {"bar", LogFormat::bar},
-                                               {"plain", LogFormat::plain},
-                                               {"json", LogFormat::json}};
   verb.add_option("--log-format", options.format,
                   "bar; plain lines; json, an object a line to standard output; auto: bar on a "
                   "terminal, else plain")
-      ->transform(CLI::CheckedTransformer(names))
-      ->type_name("auto|bar|plain|json")
-      ->default_str("auto");
+      ->check(CLI::IsMember({"auto", "bar", "plain", "json"}))
+      ->capture_default_str();
 }
 
 std::unique_ptr<TrainLog> make_train_log(const TrainLogOptions& options, const Frequency& after) {
-  if (options.format == LogFormat::json) return make_json_log(options.disp_freq);
-  const bool bar = options.format == LogFormat::bar ||
-                   (options.format == LogFormat::automatic && is_terminal(stderr));
+  if (options.format == "json") return make_json_log(options.disp_freq);
+  const bool bar = options.format == "bar" || (options.format == "auto" && is_terminal(stderr));
   if (bar) return std::make_unique<BarLog>(after);
   return std::make_unique<PlainLog>(options.disp_freq);
 }

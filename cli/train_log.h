@@ -10,11 +10,9 @@
 
 namespace heed::cli {
 
-enum class LogFormat : std::uint8_t { automatic, bar, plain, json };
-
 struct TrainLogOptions {
   std::int64_t disp_freq = 100;  // updates between lines
-  LogFormat format = LogFormat::automatic;
+  std::string format = "auto";   // bar, plain or json
 };
 
 void add_log_options(CLI::App& verb, TrainLogOptions& options);

@@ -21,6 +21,9 @@ void add_translate(CLI::App& app);
 void add_average(CLI::App& app);
 void add_score(CLI::App& app);
 
+/// How `heed see curves` joins `heed see`.
+void add_see_curves(CLI::App& see);
+
 /// The words of the command line behind the program's name; those flags of `heed score` that have
 /// one dash and several letters, as in sacreBLEU (-lc), with their long names (--lowercase).
 std::vector<std::string> spell_out(int argc, char** argv);

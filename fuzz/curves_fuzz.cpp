@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       const heed::Curves curves =
           heed::parse_curves(training ? text : "", training ? "" : text, "run");
-      check(curves.loss);
+      check(curves.training);
       for (const heed::Curve& curve : curves.validation) check(curve.points);
     } catch (const heed::Error&) {
     }

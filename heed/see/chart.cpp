@@ -22,16 +22,31 @@ constexpr double kDot = 3.0;
 
 // One axis: values to pixels, and where its marks are.
 struct Scale {
-  double low, high;      // logarithms of the ends
-  double begin, extent;  // pixels; a negative extent goes up
-  std::vector<double> marks;
+  bool linear;
+  double low, high;              // the ends, as place() gives them
+  double begin = 0, extent = 0;  // pixels; a negative extent goes up
+  std::vector<double> marks = {};
 
-  double at(double value) const { return begin + (std::log(value) - low) / (high - low) * extent; }
+  double place(double value) const { return linear ? value : std::log(value); }
+  double at(double value) const { return begin + (place(value) - low) / (high - low) * extent; }
   bool shows(double value) const {
-    const double x = std::log(value);
-    return x >= low - 1e-9 && x <= high + 1e-9;
+    const double slack = 1e-9 * (high - low);
+    return place(value) >= low - slack && place(value) <= high + slack;
   }
 };
+
+// At multiples of 1, 2 or 5 times a power of ten.
+void mark_evenly(Scale& scale) {
+  const double rough = (scale.high - scale.low) / (kMostMarks - 1);
+  double step = std::pow(10.0, std::floor(std::log10(rough)));
+  for (const double factor : {2.0, 2.5, 2.0}) {
+    if (step < rough) step *= factor;
+  }
+  const double first = std::ceil(scale.low / step - 1e-9);
+  for (double i = first; scale.shows(i * step); ++i) {
+    scale.marks.push_back(i * step + 0.0);  // a sum is never "-0"
+  }
+}
 
 // Every so many doublings, so that the marks are not too many.
 void mark_doublings(Scale& scale) {
@@ -56,21 +71,30 @@ void mark_decades(Scale& scale) {
 }
 
 Scale scale_of(const Chart& chart, double Point::*coordinate, const Axis& axis) {
-  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Scale scale{.linear = axis.linear, .low = kInfinity, .high = -kInfinity};
   for (const Series& series : chart.series) {
     for (const Point& p : series.points) {
-      HEED_CHECK(p.*coordinate > 0.0 && std::isfinite(p.*coordinate),
+      const double value = p.*coordinate;
+      HEED_CHECK(std::isfinite(value), "[chart] {} has a point at {}", series.name, value);
+      HEED_CHECK(axis.linear || value > 0.0,
                  "[chart] {} has a point at {}: a logarithmic axis needs positive numbers",
-                 series.name, p.*coordinate);
-      least = std::min(least, p.*coordinate);
-      most = std::max(most, p.*coordinate);
+                 series.name, value);
+      scale.low = std::min(scale.low, scale.place(value));
+      scale.high = std::max(scale.high, scale.place(value));
     }
   }
-  HEED_CHECK(most > 0.0, "[chart] {} has no points", chart.title);
+  HEED_CHECK(scale.low <= scale.high, "[chart] {} has no points", chart.title);
   // A chart of one value still has room around it.
-  const double room = std::max(kMargin * std::log(most / least), 0.1);
-  Scale scale{std::log(least) - room, std::log(most) + room, 0.0, 0.0, {}};
-  axis.doubling ? mark_doublings(scale) : mark_decades(scale);
+  const double least = axis.linear ? 0.01 * std::max(std::abs(scale.high), 1e-9) : 0.1;
+  const double room = std::max(kMargin * (scale.high - scale.low), least);
+  scale.low -= room;
+  scale.high += room;
+  if (axis.linear) {
+    mark_evenly(scale);
+  } else {
+    axis.doubling ? mark_doublings(scale) : mark_decades(scale);
+  }
   return scale;
 }
 
@@ -98,9 +122,8 @@ void draw_axes(Svg& svg, const Chart& chart, const Box& plot, const Scale& x, co
 }
 
 Stroke stroke_of(const Series& series) {
-  return {.color = series.color,
-          .width = series.dashed ? 1.5 : 2.0,
-          .dashes = series.dashed ? "5 4" : ""};
+  const double width = series.dashed || !series.dots ? 1.5 : 2.0;
+  return {.color = series.color, .width = width, .dashes = series.dashed ? "5 4" : ""};
 }
 
 // Of lines that coincide, the earlier are the wider, so that none is hidden.
@@ -109,9 +132,9 @@ void draw_series(Svg& svg, const Series& series, const Scale& x, const Scale& y,
   for (const Point& p : series.points) points.push_back({x.at(p.x), y.at(p.y)});
   svg.begin_group(series.name);
   Stroke stroke = stroke_of(series);
-  stroke.width *= emphasis;
+  if (series.dots) stroke.width *= emphasis;
   svg.path(points, stroke);
-  for (std::size_t i = 0; i < points.size() && !series.dashed; ++i) {
+  for (std::size_t i = 0; i < points.size() && series.dots && !series.dashed; ++i) {
     svg.dot(points[i], kDot * emphasis, series.color);
   }
   svg.end_group();
@@ -178,8 +201,10 @@ std::string with_prefix(double value, const std::string& unit) {
   };
   constexpr Prefix kPrefixes[] = {{1e12, "T"}, {1e9, "G"},  {1e6, "M"}, {1e3, "k"},
                                   {1.0, ""},   {1e-3, "m"}, {1e-6, "µ"}};
+  if (value < 0.0) return "−" + with_prefix(-value, unit);
   // Numbers without a unit stay as they are while they are short: 4096, not 4.1 k.
-  if (unit.empty() && value >= 0.1 && value < 1e4) return fmt::format("{:.4g}", value);
+  const bool is_short = unit.empty() && value >= 0.1 && value < 1e4;
+  if (is_short || value == 0.0) return fmt::format("{:.4g}", value);
   for (const auto& [factor, sign] : kPrefixes) {
     if (value < factor * 0.9995) continue;
     const std::string number = fmt::format("{:.3g}", value / factor);
@@ -211,7 +236,7 @@ Box draw_legend(Svg& svg, const std::vector<Series>& series, Point at, Flow flow
   for (const Series& each : series) {
     const double y = corner.y + kLine / 2;
     svg.line({corner.x, y}, {corner.x + kSample - 6.0, y}, stroke_of(each));
-    if (!each.dashed) svg.dot({corner.x + kSample / 2 - 3.0, y}, kDot, each.color);
+    if (each.dots && !each.dashed) svg.dot({corner.x + kSample / 2 - 3.0, y}, kDot, each.color);
     svg.text({corner.x + kSample, y + 4.0}, each.name, {.size = 11.5});
     if (flow == Flow::right) {
       corner.x += kSample + kLetter * static_cast<double>(characters(each.name)) + kBetween;

@@ -1,5 +1,5 @@
-// Line charts with both axes logarithmic, on which a power law is a straight line and its exponent
-// the slope.
+// Line charts. Axes are logarithmic unless told: there a power law is a straight line and its
+// exponent the slope.
 #pragma once
 
 #include <string>
@@ -11,15 +11,17 @@ namespace heed::see {
 
 struct Series {
   std::string name;
-  std::vector<Point> points;  ///< Positive, from left to right.
+  std::vector<Point> points;  ///< From left to right; positive where the axis is logarithmic.
   std::string color;
   bool dashed = false;  ///< Dashed and without dots: what is calculated rather than measured.
+  bool dots = true;     ///< A dot at each point; not for lines of very many.
 };
 
 struct Axis {
   std::string label = {};
   std::string unit = {};  ///< Behind the numbers, with the prefixes of the SI: "s", "B".
   bool doubling = false;  ///< Marks at 1, 2, 4, 8, …; else at 1, 10, 100, ….
+  bool linear = false;    ///< Not logarithmic; marks at round numbers.
 };
 
 struct Chart {

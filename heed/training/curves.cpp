@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kTrainHeader =
     "update,epoch,loss,perplexity,rate,norm,skipped,source_tokens,target_tokens,seconds";
 constexpr std::string_view kValidHeader = "update,epoch,metric,value,best,seconds";
+constexpr std::size_t kPerplexity = 3, kSkipped = 6;  // columns
+constexpr std::size_t kMetric = 2, kValue = 3;        // and of valid.csv
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 using Cells = std::vector<std::string_view>;
@@ -125,14 +127,15 @@ Curves parse_curves(std::string_view training, std::string_view validation,
   Curves curves;
   const fs::path train = folder / kTrainCurve, valid = folder / kValidCurve;
   read_rows(training, train, kTrainHeader, [&](const Cells& cells, std::int64_t at) {
-    const CurvePoint point = point_of(cells, 2, train, at);
-    if (cells[6] == "0" && std::isfinite(point.value)) curves.loss.push_back(point);
+    CurvePoint point = point_of(cells, kPerplexity, train, at);
+    point.value = std::log(point.value);
+    if (cells[kSkipped] == "0" && std::isfinite(point.value)) curves.training.push_back(point);
   });
   read_rows(validation, valid, kValidHeader, [&](const Cells& cells, std::int64_t at) {
-    const CurvePoint point = point_of(cells, 3, valid, at);
-    auto curve = std::ranges::find(curves.validation, cells[2], &Curve::metric);
+    const CurvePoint point = point_of(cells, kValue, valid, at);
+    auto curve = std::ranges::find(curves.validation, cells[kMetric], &Curve::metric);
     if (curve == curves.validation.end()) {
-      curves.validation.push_back({std::string(cells[2]), {}});
+      curves.validation.push_back({std::string(cells[kMetric]), {}});
       curve = std::prev(curves.validation.end());
     }
     if (std::isfinite(point.value)) curve->points.push_back(point);

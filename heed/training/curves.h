@@ -53,7 +53,9 @@ struct Curve {
 
 /// What the files of a folder hold.
 struct Curves {
-  std::vector<CurvePoint> loss;   ///< Of training, without updates that were skipped.
+  /// The loss of training without label smoothing, as validation's is; without updates that were
+  /// skipped.
+  std::vector<CurvePoint> training;
   std::vector<Curve> validation;  ///< One for each metric, in the order they first appear.
 };
 

@@ -135,6 +135,44 @@ TEST(Chart, NumbersHavePrefixes) {
   EXPECT_EQ(with_prefix(4096, ""), "4096");
   EXPECT_EQ(with_prefix(20000, ""), "20 k");
   EXPECT_EQ(with_prefix(3.2e9, "B"), "3.2 GB");
+  EXPECT_EQ(with_prefix(0, "s"), "0");
+  EXPECT_EQ(with_prefix(-0.002, "s"), "−2 ms");
+}
+
+TEST(Chart, LinearAxes) {
+  const Chart chart{.title = "t",
+                    .x = {.linear = true},
+                    .y = {.linear = true},
+                    .series = {{.name = "a",
+                                .points = {{0, -1}, {500, 0}, {1000, 1}},
+                                .color = "#aa0000",
+                                .dots = false}}};
+  const std::string svg = chart_svg(chart);
+  const auto line = line_of(svg, "#aa0000");
+  ASSERT_EQ(line.size(), 3u);
+  EXPECT_NEAR(line[1].x - line[0].x, line[2].x - line[1].x, 0.03);
+  EXPECT_NEAR(line[0].y - line[1].y, line[1].y - line[2].y, 0.03);
+  EXPECT_THAT(svg, Not(HasSubstr("<circle")));
+  for (const char* const text : {"0", "200", "1000", "−0.5", "0.5"}) {
+    EXPECT_THAT(svg, HasSubstr(fmt::format(">{}</text>", text)));
+  }
+}
+
+// Few enough to be read, however long or short the axis is.
+TEST(Chart, LinearMarksAreFew) {
+  for (const double span : {1e-6, 0.3, 7.0, 1234.0, 4e9}) {
+    for (const double base : {0.0, 1.0, 1e6}) {
+      const std::string svg = chart_svg(
+          {.title = "t",
+           .x = {.linear = true},
+           .y = {.linear = true},
+           .series = {{.name = "a", .points = {{base, 1}, {base + span, 2}}, .color = "#aa0000"}}});
+      std::int64_t lines = 0;
+      for (std::size_t at = 0; (at = svg.find("#e6e6e6", at)) != std::string::npos; ++at) ++lines;
+      EXPECT_GE(lines, 2 + 2) << base << " " << span;
+      EXPECT_LE(lines, 8 + 8) << base << " " << span;
+    }
+  }
 }
 
 TEST(Chart, OnlyPositiveNumbers) {

@@ -58,7 +58,8 @@ TEST(Curves, ALineAnUpdate) {
   EXPECT_EQ(text_of(dir, "valid.csv"),
             "update,epoch,metric,value,best,seconds\n2,1,loss,1.75,1,2\n2,1,bleu,30,1,2\n");
   const Curves curves = read_curves(dir.path());
-  EXPECT_THAT(curves.loss, ElementsAre(CurvePoint{1, 0.25, 2.5})) << "the skipped one is no point";
+  EXPECT_THAT(curves.training, ElementsAre(CurvePoint{1, 0.25, std::log(8.0)}))
+      << "the skipped one is no point";
   ASSERT_EQ(curves.validation.size(), 2u);
   EXPECT_EQ(curves.validation[1].metric, "bleu");
   EXPECT_THAT(curves.validation[1].points, ElementsAre(CurvePoint{2, 1.0, 30.0}));
@@ -96,8 +97,8 @@ TEST(Curves, AnothersFileIsNotTouched) {
 
 TEST(Curves, ReadsWhatIsBeingWritten) {
   const std::string train = std::string(kTrain) + "1,0.25,2.5,8,0.001,1.5,0,40,50,0.125\n2,0.";
-  EXPECT_EQ(parse_curves(train, "", "run").loss.size(), 1u);
-  EXPECT_TRUE(parse_curves("", "", "run").loss.empty());
+  EXPECT_EQ(parse_curves(train, "", "run").training.size(), 1u);
+  EXPECT_TRUE(parse_curves("", "", "run").training.empty());
 }
 
 TEST(Curves, SaysWhereAFileIsBad) {
@@ -106,7 +107,7 @@ TEST(Curves, SaysWhereAFileIsBad) {
   };
   EXPECT_THAT(error("a,b\n"), HasSubstr("run/train.csv:1: it must begin with update,epoch,loss"));
   EXPECT_THAT(error(std::string(kTrain) + "1,2,3\n"), HasSubstr("run/train.csv:2: 3 columns"));
-  EXPECT_THAT(error(std::string(kTrain) + "1,0,x,8,0,1,0,40,50,0\n"),
+  EXPECT_THAT(error(std::string(kTrain) + "1,0,8,x,0,1,0,40,50,0\n"),
               HasSubstr("run/train.csv:2: update \"1\", epoch \"0\", value \"x\""));
   const TempDir dir;
   EXPECT_THAT(error_message([&] { read_curves(dir.path()); }), HasSubstr("has no train.csv"));

@@ -1,0 +1,27 @@
+// The curves of training runs as one picture: the loss of training and validation, and a chart for
+// each other number that validation gave, the runs in colors of their own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/see/svg.h"
+
+namespace heed::see {
+
+/// Values over updates.
+struct RunCurve {
+  std::string metric;
+  std::vector<Point> points;
+};
+
+struct TrainingRun {
+  std::string name;
+  std::vector<Point> training;  ///< The loss; of many points the means of neighbours are drawn.
+  std::vector<RunCurve> validation;  ///< "loss" stands beside training's, "perplexity" nowhere.
+};
+
+/// Draws them; the axis of updates may be logarithmic.
+std::string curves_svg(const std::vector<TrainingRun>& runs, bool log_updates = false);
+
+}  // namespace heed::see

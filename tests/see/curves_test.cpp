@@ -1,0 +1,75 @@
+#include "heed/see/curves.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/error_message.h"
+
+namespace heed::see {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TrainingRun run(const std::string& name, std::int64_t updates) {
+  TrainingRun made{
+      .name = name, .training = {}, .validation = {{"loss", {}}, {"perplexity", {}}, {"bleu", {}}}};
+  for (std::int64_t i = 1; i <= updates; ++i) {
+    const auto x = static_cast<double>(i);
+    made.training.push_back({x, 2.0 + 5.0 / x});
+    if (i % 100 != 0) continue;
+    made.validation[0].points.push_back({x, 2.5 + 5.0 / x});
+    made.validation[1].points.push_back({x, 80.0});
+    made.validation[2].points.push_back({x, 20.0 + x / 100});
+  }
+  return made;
+}
+
+std::int64_t times(const std::string& text, const std::string& part) {
+  std::int64_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
+  return count;
+}
+
+TEST(CurvesPicture, OneRunNeedsNoName) {
+  const std::string svg = curves_svg({run("fast", 1000)});
+  for (const char* const text :
+       {"training", "validation", "loss", "BLEU of validation", "updates"}) {
+    EXPECT_THAT(svg, HasSubstr(fmt::format(">{}</text>", text)));
+  }
+  EXPECT_THAT(svg, Not(HasSubstr(">fast</text>")));
+  EXPECT_THAT(svg, Not(HasSubstr("perplexity")));
+  EXPECT_EQ(times(svg, "<polyline"), 3) << "loss of training and validation, BLEU";
+}
+
+TEST(CurvesPicture, RunsAreNamed) {
+  TrainingRun plain = run("plain", 300);
+  plain.validation.clear();
+  const std::string svg = curves_svg({run("fast", 1000), plain});
+  EXPECT_THAT(svg, HasSubstr(">fast, training</text>"));
+  EXPECT_THAT(svg, HasSubstr(">plain, training</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr(">plain, validation</text>")));
+}
+
+// Neighbours become one point: the picture of a long run is hardly larger.
+TEST(CurvesPicture, LongRunsAreThinned) {
+  const auto size = [](std::int64_t updates, bool log_updates) {
+    TrainingRun made = run("a", updates);
+    made.validation.clear();
+    return curves_svg({made}, log_updates).size();
+  };
+  EXPECT_LT(size(50000, false), 1.2 * static_cast<double>(size(240, false)));
+  EXPECT_LT(size(50000, true), size(50000, false)) << "few at the left";
+}
+
+TEST(CurvesPicture, NothingToDraw) {
+  const TrainingRun nothing{.name = "a", .training = {}, .validation = {}};
+  EXPECT_THAT(error_message([&] { curves_svg({nothing}); }),
+              HasSubstr("no update in these curves"));
+}
+
+}  // namespace
+}  // namespace heed::see
