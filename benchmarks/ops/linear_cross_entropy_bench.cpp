@@ -90,6 +90,9 @@ void compare(Report& report, LastLayer& layer, const Sizes& sizes, bool backward
                 fmt::format("{:.1f} ms", ours * 1e3), fmt::format("{:.1f} ms twin", twin * 1e3),
                 error});
   }
+}
+
+void compare_memory(Report& report, LastLayer& layer, const Sizes& sizes, bool backward) {
   const double ours = peak_megabytes([&] { layer.fused(backward); });
   const double twin = peak_megabytes([&] { layer.plain(backward); });
   report.add({"peak memory of the last layer with its loss against its plain twin",
@@ -120,13 +123,17 @@ void sweep_rows(Report& report, LastLayer& layer, const Sizes& sizes) {
 }  // namespace
 
 void last_layer(Report& report) {
-  for (const Sizes& sizes : kSizes) {
-    LastLayer layer(sizes);
-    for (const bool backward : {false, true}) compare(report, layer, sizes, backward);
-    if (std::getenv("HEED_BENCH_ALL") == nullptr) continue;
+  LastLayer layers[] = {LastLayer(kSizes[0]), LastLayer(kSizes[1])};
+  for (const auto measure : {compare, compare_memory}) {
+    for (std::size_t i = 0; i < std::size(kSizes); ++i) {
+      for (const bool backward : {false, true}) measure(report, layers[i], kSizes[i], backward);
+    }
+  }
+  if (std::getenv("HEED_BENCH_ALL") == nullptr) return;
+  for (std::size_t i = 0; i < std::size(kSizes); ++i) {
     for (const int threads : {1, 2}) {
       const Threads use(threads);
-      sweep_rows(report, layer, sizes);
+      sweep_rows(report, layers[i], kSizes[i]);
     }
   }
 }
