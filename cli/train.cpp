@@ -19,6 +19,7 @@
 #include "heed/training/curves.h"
 #include "heed/training/event_file.h"
 #include "heed/training/make_job.h"
+#include "heed/training/train_reference.h"
 #include "heed/training/trainer.h"
 
 namespace heed::cli {
@@ -40,6 +41,7 @@ extern "C" void note_signal(int number) {
 struct TrainArguments {
   std::string config;
   bool resume = false;
+  bool reference = false;
   std::vector<std::string> flags;  // "key=value"
   TrainLogOptions log;
   std::string tensorboard;  // a folder for event files
@@ -62,6 +64,7 @@ TrainConfig read_config(const TrainArguments& arguments) {
 }
 
 void train(const TrainArguments& arguments) {
+  if (arguments.reference) return fmt::print("{}", train_reference());
   const TrainConfig config = read_config(arguments);
   const Checkpoints checkpoints(config.model, config.trainer.keep_last);
   const io::FolderLock lock(config.model, "train");
@@ -104,6 +107,8 @@ void add_train(CLI::App& app) {
                    "a TOML or JSON file; every key is also a flag")
       ->check(CLI::ExistingFile);
   verb->add_flag("--resume", arguments->resume, "go on with the newest checkpoint of the folder");
+  verb->add_flag("--reference", arguments->reference,
+                 "print every key of a config as Markdown, and nothing else");
   add_log_options(*verb, arguments->log);
   verb->add_option("--tensorboard", arguments->tensorboard,
                    "a folder to write event files for TensorBoard into");

@@ -20,22 +20,24 @@ ParallelText open_pairs(const std::vector<std::string>& sets, const TrainConfig&
   return {sets[0], sets[1], options};
 }
 
-std::shared_ptr<const ParallelCorpus> read_pairs(const std::vector<std::string>& sets,
-                                                 const Translator& translator,
-                                                 const TrainConfig& config, bool filtered,
-                                                 std::vector<std::string>& notes) {
-  ParallelText text = open_pairs(sets, config);
-  CorpusOptions options;
-  if (filtered) {
-    options.max_source_length = options.max_target_length = config.max_length;
-    options.max_ratio = config.max_ratio;
-  }
-  auto corpus = std::make_shared<const ParallelCorpus>(
-      read_corpus(text, *translator.source(), *translator.target(), options));
+// Says what was read; a corpus without a pair is an error.
+void note_corpus(const std::string& name, const ParallelText& text, const ParallelCorpus& corpus,
+                 std::vector<std::string>& notes) {
   notes.push_back(
-      fmt::format("{}: {}; {}", sets[0], describe(text.report()), describe(corpus->report())));
-  HEED_CHECK(corpus->size() > 0, "[train] {}: no pair of sentences is left; {}", sets[0],
-             notes.back());
+      fmt::format("{}: {}; {}", name, describe(text.report()), describe(corpus.report())));
+  HEED_CHECK(corpus.size() > 0, "[train] {}: no pair of sentences is left; {}", name, notes.back());
+}
+
+std::shared_ptr<const ParallelCorpus> read_training(const TrainConfig& config,
+                                                    const Translator& translator,
+                                                    std::vector<std::string>& notes) {
+  ParallelText text = open_pairs(config.train_sets, config);
+  auto corpus = std::make_shared<const ParallelCorpus>(
+      read_corpus(text, *translator.source(), *translator.target(),
+                  {.max_source_length = config.max_length,
+                   .max_target_length = config.max_length,
+                   .max_ratio = config.max_ratio}));
+  note_corpus(config.train_sets[0], text, *corpus, notes);
   return corpus;
 }
 
@@ -55,13 +57,18 @@ TranslationValidation read_validation(const TrainConfig& config, const Translato
                                       std::vector<std::string>& notes) {
   TranslationValidation validation;
   if (config.valid_sets.empty()) return validation;
-  validation.corpus = read_pairs(config.valid_sets, translator, config, false, notes);
+  const Tokenizer &source = *translator.source(), &target = *translator.target();
   ParallelText text = open_pairs(config.valid_sets, config);
+  auto corpus = std::make_shared<ParallelCorpus>(PairSpecials{source.special(), target.special()},
+                                                 CorpusOptions{});
   std::vector<std::string> targets;
   for (TextPair pair; text.next(pair);) {
+    corpus->add(source.encode(pair.source), target.encode(pair.target));
     validation.sources.emplace_back(pair.source);
-    targets.push_back(as_words(*translator.target(), pair.target));
+    targets.push_back(as_words(target, pair.target));
   }
+  note_corpus(config.valid_sets[0], text, *corpus, notes);
+  validation.corpus = std::move(corpus);
   for (const std::string& path : config.validation.references) {
     io::LineReader reader(path);
     std::vector<std::string>& lines = validation.references.emplace_back();
@@ -96,7 +103,7 @@ std::unique_ptr<Job> make_translation(const TrainConfig& config,
                                       const std::optional<std::filesystem::path>& checkpoint,
                                       std::vector<std::string>& notes) {
   Translator translator = checkpoint ? load_translator(*checkpoint) : new_translator(config);
-  const auto corpus = read_pairs(config.train_sets, translator, config, true, notes);
+  const auto corpus = read_training(config, translator, notes);
   TranslationValidation validation = read_validation(config, translator, notes);
   TranslationJobOptions options{.label_smoothing = config.smoothing(),
                                 .batching = {.batch_tokens = config.batch_tokens,

@@ -29,6 +29,8 @@ void VocabularyConfig::fields(io::Fields& field) {
   field("model_type", model_type, "of SentencePiece");
   field("character_coverage", character_coverage, "of SentencePiece: the share of characters kept",
         {.min = 0, .max = 1});
+  field("normalization", normalization,
+        "of SentencePiece: what happens to text first; identity keeps it, as Chinese commas need");
   field("min_count", min_count, "words and characters rarer than this are unknown", {.min = 1});
 }
 

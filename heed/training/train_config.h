@@ -40,6 +40,7 @@ struct VocabularyConfig {
   std::int64_t size = 8000;
   PieceModel model_type = PieceModel::unigram;
   double character_coverage = 0.9995;
+  PieceNormalization normalization = PieceNormalization::nmt_nfkc;
   std::int64_t min_count = 1;  // words, characters
 
   void fields(io::Fields& field);

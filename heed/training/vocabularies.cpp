@@ -21,7 +21,8 @@ std::shared_ptr<const Tokenizer> train_pieces(const VocabularyConfig& config, co
   return parse_tokenizer(
       train_sentence_piece(text, {.size = config.size,
                                   .model_type = config.model_type,
-                                  .character_coverage = config.character_coverage}),
+                                  .character_coverage = config.character_coverage,
+                                  .normalization = config.normalization}),
       "the vocabulary made from the training set");
 }
 

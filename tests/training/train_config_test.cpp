@@ -58,6 +58,17 @@ tied = "two"
   EXPECT_EQ(config.transformer.tied, Tied::two);
 }
 
+TEST(TrainConfig, ReadsThoseOfTheProject) {
+  std::int64_t read = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HEED_TEST_ROOT "/../configs")) {
+    TrainConfig config;
+    EXPECT_EQ(error_message([&] { io::load_config(entry.path(), config); }), "(no error)");
+    EXPECT_NE(config.trainer.after, "0") << entry.path() << " has no end";
+    ++read;
+  }
+  EXPECT_GT(read, 0);
+}
+
 TEST(TrainConfig, WhatItWritesReadsBack) {
   TrainConfig config = read("task = \"classify\"\n[classifier]\nlayers = 7\n");
   io::set_fields(config, {"train_sets=a.tsv", "seed=12"});

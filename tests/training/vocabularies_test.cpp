@@ -91,6 +91,19 @@ TEST_F(VocabulariesTest, CharactersAndPieces) {
   EXPECT_EQ(made.source->decode(made.source->encode("a cat runs")), "a cat runs");
 }
 
+// The usual rule turns a Chinese comma into another character.
+TEST_F(VocabulariesTest, TextStaysAsItIsIfTold) {
+  io::write_file(dir_ / "s", "你好，世界\n");
+  config_.vocabulary = {.kind = VocabularyKind::sentencepiece, .size = 22};
+  const auto comma = [&] {
+    const auto made = make_tokenizers(config_).source;
+    return made->decode(made->encode("你好，世界"));
+  };
+  EXPECT_EQ(comma(), "你好,世界");
+  config_.vocabulary.normalization = PieceNormalization::identity;
+  EXPECT_EQ(comma(), "你好，世界");
+}
+
 TEST_F(VocabulariesTest, ReadsThoseGiven) {
   save_tokenizer(*test::letters(), dir_ / "v");
   save_tokenizer(*test::words("x y"), dir_ / "w");
