@@ -1,43 +1,137 @@
 // heed translate: a filter from sentences to translations, one a line.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/config_flags.h"
+#include "cli/filter_io.h"
 #include "cli/verbs.h"
-#include "heed/generation/translator.h"
+#include "heed/base/error.h"
+#include "heed/base/threads.h"
+#include "heed/generation/attention_file.h"
+#include "heed/generation/output_form.h"
+#include "heed/generation/position_limit.h"
+#include "heed/generation/translation_filter.h"
 #include "heed/io/config.h"
-#include "heed/io/lines.h"
 
 namespace heed::cli {
 namespace {
 
-void translate(const std::string& model, const std::string& input,
-               const std::vector<std::string>& flags) {
-  TranslateOptions options;
-  io::set_fields(options.search, flags);
-  const Translator translator = load_translator(model);
-  io::LineReader reader(input);
-  std::vector<std::string> sentences;
-  for (std::string line; reader.next(line);) sentences.push_back(line);
-  for (const auto& found : translator.translate(sentences, options)) {
-    fmt::print("{}\n", found.empty() ? "" : found[0].text);
+struct TranslateFlags {
+  std::string model;
+  FilterFlags files;
+  std::string attention_out;
+  std::int64_t max_source = 1024;
+  std::string on_long = "cut";
+  int threads = 0;
+  std::vector<std::string> search, ordering, form;  // "key=value"
+};
+
+// Holds sentences to a greatest length, and tells of those that are beyond it.
+class LengthLimit {
+ public:
+  LengthLimit(const TranslateFlags& flags, const Translator& translator)
+      : longest_(std::min(flags.max_source, position_limit(translator.model().source) - 1)),
+        policy_(flags.on_long) {}
+
+  /// The tokens, end included, as they go to the model.
+  std::vector<std::int32_t> apply(std::vector<std::int32_t> tokens, const std::string& place) {
+    const std::int64_t length = std::ssize(tokens) - 1;
+    if (length <= longest_) return tokens;
+    HEED_CHECK(policy_ != "stop",
+               "[translate] {} has {} tokens, more than {}: cut the sentence, raise --max-source, "
+               "or give --on-long cut or skip",
+               place, length, longest_);
+    const bool is_cut = policy_ == "cut";
+    if (count_++ == 0) {
+      print_note(fmt::format("{} has {} tokens: {}", place, length,
+                             is_cut ? fmt::format("only the first {} are translated", longest_)
+                                    : "an empty line stands for it"));
+    }
+    if (!is_cut) return {};
+    const std::int32_t end = tokens.back();
+    tokens.resize(static_cast<std::size_t>(longest_));
+    tokens.push_back(end);
+    return tokens;
   }
+  std::int64_t count() const { return count_; }
+  std::string describe() const {
+    return fmt::format("{} sentences of more than {} tokens were {}", count_, longest_,
+                       policy_ == "cut" ? "cut" : "skipped");
+  }
+
+ private:
+  std::int64_t longest_;
+  std::string policy_;
+  std::int64_t count_ = 0;
+};
+
+void translate(const TranslateFlags& flags) {
+  TranslateOptions options;
+  OrderingOptions ordering;
+  OutputForm form;
+  io::set_fields(options.search, flags.search);
+  io::set_fields(ordering, flags.ordering);
+  io::set_fields(form, flags.form);
+  if (flags.threads > 0) set_num_threads(flags.threads);
+  const Translator translator = load_translator(flags.model);
+  TextLines lines(flags.files.input, flags.files.policy());
+  Output output(flags.files.output);
+  std::optional<AttentionFile> attention;
+  if (!flags.attention_out.empty()) attention.emplace(flags.attention_out);
+
+  TranslationFilter filter(translator, options, ordering, [&](const Translated& translated) {
+    if (attention) attention->add(translator, translated);
+    output.write(output_lines(translator, translated, form, options.search));
+  });
+  LengthLimit limit(flags, translator);
+  const auto read = [&](std::vector<std::int32_t>& tokens) {
+    try {
+      std::string line;
+      if (!lines.next(line)) return false;
+      tokens = limit.apply(translator.read(line), lines.place());
+      return true;
+    } catch (const Error&) {
+      filter.flush();  // a bad line takes nothing from those before it
+      throw;
+    }
+  };
+  for (std::vector<std::int32_t> tokens; read(tokens);) {
+    filter.add(std::move(tokens));
+    if (lines.would_wait()) filter.flush();
+  }
+  filter.flush();
+  if (attention) attention->commit();
+  output.commit();
+  if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());
+  if (limit.count() > 1) print_note(limit.describe());
 }
 
 }  // namespace
 
 void add_translate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("translate", "Translate sentences, one a line");
-  const auto model = std::make_shared<std::string>();
-  const auto input = std::make_shared<std::string>("-");
-  verb->add_option("-m,--model", *model, "the folder of a model")->required();
-  verb->add_option("-i,--input", *input, "the file to translate; -: standard input");
-  const auto flags = std::make_shared<std::vector<std::string>>();
-  add_config_flags(*verb, io::list_fields(SearchOptions{}), *flags);
-  verb->callback([=] { translate(*model, *input, *flags); });
+  const auto flags = std::make_shared<TranslateFlags>();
+  verb->add_option("-m,--model", flags->model, "the folder of a model")->required();
+  add_filter_flags(*verb, flags->files, "the sentences, one a line");
+  verb->add_option("--max-source", flags->max_source, "the most tokens of a sentence")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--on-long", flags->on_long,
+                   "longer sentences: cut, skip (an empty line in their place) or stop")
+      ->check(CLI::IsMember({"cut", "skip", "stop"}))
+      ->capture_default_str();
+  verb->add_option("--attention-out", flags->attention_out,
+                   "all attention weights to a file: .safetensors or .json");
+  verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();
+  add_config_flags(*verb, io::list_fields(OutputForm{}), flags->form);
+  add_config_flags(*verb, io::list_fields(SearchOptions{}), flags->search);
+  add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);
+  verb->callback([flags] { run_filter([&] { translate(*flags); }); });
 }
 
 }  // namespace heed::cli

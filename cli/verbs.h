@@ -18,6 +18,8 @@ void add_corpus(CLI::App& app);
 void add_vocab(CLI::App& app);
 void add_train(CLI::App& app);
 void add_translate(CLI::App& app);
+void add_generate(CLI::App& app);
+void add_classify(CLI::App& app);
 void add_average(CLI::App& app);
 void add_score(CLI::App& app);
 

@@ -8,6 +8,7 @@
 #include "heed/generation/model_folder.h"
 #include "heed/generation/ordering.h"
 #include "heed/generation/plan.h"
+#include "heed/generation/position_limit.h"
 #include "heed/generation/search.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/tensor/create.h"
@@ -74,7 +75,34 @@ std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
         {.token = target_->special().begin, .source_length = std::ssize(source), .stream = stream});
   }
   const auto steps = make_steps(model_, model_.encode(ids, lengths), options.stepping);
-  return search(*steps, starts, make_plan(options.search, target_->special()));
+  SearchOptions bounded = options.search;
+  bounded.max_length = std::min(bounded.max_length, position_limit(model_.target) - 1);  // begin
+  bounded.min_length = std::min(bounded.min_length, bounded.max_length);
+  return search(*steps, starts, make_plan(bounded, target_->special()));
+}
+
+std::vector<std::vector<Translation>> Translator::translate_batch(
+    std::span<const Source> sources, const TranslateOptions& options) const {
+  std::vector<std::vector<Translation>> results(sources.size());
+  std::vector<Source> spoken;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].tokens.size() <= 1) {
+      results[i].push_back({});
+    } else {
+      spoken.push_back(sources[i]);
+      places.push_back(i);
+    }
+  }
+  if (spoken.empty()) return results;
+  std::vector<NBest> found = search_batch(spoken, options);
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    for (Hypothesis& hypothesis : found[k]) {
+      std::string text = target_->decode(hypothesis.tokens);
+      results[places[k]].push_back({std::move(text), std::move(hypothesis)});
+    }
+  }
+  return results;
 }
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> sentences,
@@ -86,23 +114,13 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   for (const auto& source : sources) lengths.push_back(std::ssize(source));
   for (const auto& batch : plan_batches(lengths, {.batch_tokens = options.batch_tokens})) {
     std::vector<Source> chosen;
-    std::vector<std::size_t> places;
     for (const std::int64_t place : batch) {
-      const auto i = static_cast<std::size_t>(place);
-      if (sources[i].size() <= 1) {
-        results[i].push_back({});
-        continue;
-      }
-      chosen.push_back({sources[i], i});
-      places.push_back(i);
+      chosen.push_back(
+          {sources[static_cast<std::size_t>(place)], static_cast<std::uint64_t>(place)});
     }
-    if (chosen.empty()) continue;
-    std::vector<NBest> found = search_batch(chosen, options);
-    for (std::size_t k = 0; k < places.size(); ++k) {
-      for (Hypothesis& hypothesis : found[k]) {
-        std::string text = target_->decode(hypothesis.tokens);
-        results[places[k]].push_back({std::move(text), std::move(hypothesis)});
-      }
+    auto found = translate_batch(chosen, options);
+    for (std::size_t k = 0; k < batch.size(); ++k) {
+      results[static_cast<std::size_t>(batch[k])] = std::move(found[k]);
     }
   }
   return results;

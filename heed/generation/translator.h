@@ -45,6 +45,9 @@ class Translator {
     std::uint64_t stream = 0;
   };
   /// The same for one batch of sources.
+  std::vector<std::vector<Translation>> translate_batch(std::span<const Source> sources,
+                                                        const TranslateOptions& options) const;
+  /// What the search finds for one batch of sources. Results end where the model's positions do.
   std::vector<NBest> search_batch(std::span<const Source> sources,
                                   const TranslateOptions& options) const;
   /// What positions attend to when these tokens are written for those: [1, H, T, Tk] a layer. The

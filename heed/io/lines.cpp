@@ -37,6 +37,10 @@ bool LineReader::next(std::string& line) {
   return found;
 }
 
+bool LineReader::has_line() const {
+  return std::memchr(buffer_.data() + begin_, '\n', end_ - begin_) != nullptr;
+}
+
 std::string LineReader::place() const { return fmt::format("{}:{}", name(), line_number_); }
 
 }  // namespace heed::io

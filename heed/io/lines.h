@@ -28,6 +28,8 @@ class LineReader {
   /// Puts the next line, without its end ("\n" or "\r\n"), into `line`; false when there is none.
   /// Text behind the last line end is a line too.
   bool next(std::string& line);
+  /// Whether next() has a whole line at hand and need not wait for more of the file.
+  bool has_line() const;
   /// The number of the line that next() gave last, from 1; 0 before the first.
   std::int64_t line_number() const { return line_number_; }
   /// What messages call the file: its path, or "standard input".

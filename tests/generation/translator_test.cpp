@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "heed/generation/position_limit.h"
 #include "heed/io/file.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/error_message.h"
@@ -98,6 +99,29 @@ TEST(Translator, ShowsWhatItAttendsTo) {
   const TransformerWeights weights = translator.weights(source, target);
   ASSERT_EQ(weights.encoder.size(), 1u);
   ASSERT_EQ(weights.decoder.size(), 1u);
+}
+
+TEST(Translator, EndsWhereItsPositionsDo) {
+  const auto tokenizer = letters();
+  Generator generator(3);
+  Transformer model({.source_vocabulary = tokenizer->size(),
+                     .target_vocabulary = tokenizer->size(),
+                     .embed = 16,
+                     .heads = 2,
+                     .hidden = 20,
+                     .encoder_layers = 1,
+                     .decoder_layers = 1,
+                     .positions = "learned max_length=6"},
+                    generator);
+  model.eval();
+  EXPECT_EQ(position_limit(model.source), 6);
+  const Translator translator(std::move(model), tokenizer, tokenizer);
+  TranslateOptions options;
+  options.search.min_length = 9;
+  const auto found = translator.translate(std::vector<std::string>{"abcde"}, options);
+  EXPECT_EQ(found[0][0].hypothesis.tokens.size(), 5u) << "and begin";
+  EXPECT_EQ(position_limit(tiny_translator(tokenizer, tokenizer).model().target),
+            AddedCode::kAnyLength);
 }
 
 TEST(Translator, GoesToAFolderAndBack) {

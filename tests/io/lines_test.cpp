@@ -80,5 +80,19 @@ TEST(Lines, KnowsItsPlace) {
   EXPECT_EQ(LineReader("-").name(), "standard input");
 }
 
+TEST(Lines, KnowsWhetherALineIsAtHand) {
+  const TempDir folder;
+  write_file(folder / "file", "a\nb\nc");
+  LineReader reader(folder / "file");
+  std::string line;
+  EXPECT_FALSE(reader.has_line()) << "nothing is read yet";
+  reader.next(line);
+  EXPECT_TRUE(reader.has_line());
+  reader.next(line);
+  EXPECT_FALSE(reader.has_line()) << "the last one may go on";
+  reader.next(line);
+  EXPECT_EQ(line, "c");
+}
+
 }  // namespace
 }  // namespace heed::io

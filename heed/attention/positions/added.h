@@ -12,9 +12,12 @@ class AddedCode : public Position {
  public:
   /// [B, T, E]; throws if x has other features or positions that there are not.
   Tensor embed(const Tensor& x, std::int64_t first = 0) const final;
+  /// The number of positions there are.
+  std::int64_t length() const { return length_; }
+
+  static constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
  protected:
-  static constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
   /// A code of E features for positions [0, length); `name` is who complains, a literal.
   AddedCode(std::string_view name, std::int64_t embed, std::int64_t length);

@@ -1,0 +1,99 @@
+// heed classify: a filter from texts to labels, one a line.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/config_flags.h"
+#include "cli/filter_io.h"
+#include "cli/verbs.h"
+#include "heed/base/error.h"
+#include "heed/base/threads.h"
+#include "heed/generation/classify.h"
+#include "heed/generation/ordering.h"
+#include "heed/generation/position_limit.h"
+#include "heed/io/config.h"
+
+namespace heed::cli {
+namespace {
+
+struct ClassifyFlags {
+  std::string model;
+  FilterFlags files;
+  bool all = false;
+  std::int64_t max_source = 1024;
+  int threads = 0;
+  std::vector<std::string> ordering;  // "key=value"
+};
+
+// "label<TAB>probability", and with `all` the other labels behind it, likeliest first.
+std::string line_of(const TextClassifier& classifier, const std::vector<float>& probabilities,
+                    bool all) {
+  std::string line;
+  for (const std::size_t place : by_probability(probabilities)) {
+    line += fmt::format("{}{}\t{:.4f}", line.empty() ? "" : "\t", classifier.labels[place],
+                        probabilities[place]);
+    if (!all) break;
+  }
+  return line + "\n";
+}
+
+void classify(const ClassifyFlags& flags) {
+  OrderingOptions ordering;
+  io::set_fields(ordering, flags.ordering);
+  if (flags.threads > 0) set_num_threads(flags.threads);
+  const TextClassifier classifier = load_text_classifier(flags.model);
+  const std::int64_t longest = std::min(flags.max_source, position_limit(classifier.model.tokens));
+  TextLines lines(flags.files.input, flags.files.policy());
+  Output output(flags.files.output);
+
+  using Filter = OrderedFilter<std::vector<std::int32_t>, std::vector<float>>;
+  Filter filter(
+      ordering,
+      [&](std::span<const Filter::Item> batch) {
+        std::vector<std::vector<std::int32_t>> texts;
+        for (const auto& item : batch) texts.push_back(item.input);
+        return heed::classify(classifier, texts);
+      },
+      [&](std::int64_t, const std::vector<float>& probabilities) {
+        output.write(line_of(classifier, probabilities, flags.all));
+      });
+  const auto read = [&](std::string& line) {
+    try {
+      return lines.next(line);
+    } catch (const Error&) {
+      filter.flush();  // a bad line takes nothing from those before it
+      throw;
+    }
+  };
+  for (std::string line; read(line);) {
+    std::vector<std::int32_t> tokens = read_text(classifier, line, longest);
+    const std::int64_t length = std::ssize(tokens);
+    filter.add(std::move(tokens), length);
+    if (lines.would_wait()) filter.flush();
+  }
+  filter.flush();
+  output.commit();
+  if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());
+}
+
+}  // namespace
+
+void add_classify(CLI::App& app) {
+  CLI::App* const verb = app.add_subcommand("classify", "Label texts, one a line");
+  const auto flags = std::make_shared<ClassifyFlags>();
+  verb->add_option("-m,--model", flags->model, "the folder of a classifier")->required();
+  add_filter_flags(*verb, flags->files, "the texts, one a line");
+  verb->add_flag("--all", flags->all, "all labels, likeliest first");
+  verb->add_option("--max-source", flags->max_source,
+                   "the most tokens of a text that are looked at")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();
+  add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);
+  verb->callback([flags] { run_filter([&] { classify(*flags); }); });
+}
+
+}  // namespace heed::cli

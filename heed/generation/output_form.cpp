@@ -1,0 +1,91 @@
+#include "heed/generation/output_form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "heed/generation/alignment.h"
+#include "heed/ops/view.h"
+
+namespace heed {
+namespace {
+
+// A vocabulary of bytes or characters may write what would end a line or a column.
+std::string one_line(std::string text, bool has_columns) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [&](char c) { return c == '\n' || c == '\r' || (has_columns && c == '\t'); }, ' ');
+  return text;
+}
+
+// Scores that belong to nothing, such as those of an empty line, are 0.
+Hypothesis scored(const Translator& translator, const Translated& translated,
+                  const Translation& result, const SearchOptions& search) {
+  if (translated.source.size() <= 1) return {};
+  return examine_score(translator, {translated.source, result.hypothesis.tokens}, search);
+}
+
+std::string n_best_lines(const Translator& translator, const Translated& translated,
+                         const OutputForm& form, const SearchOptions& search) {
+  std::string lines;
+  for (const Translation& result : translated.found) {
+    const Hypothesis numbers = scored(translator, translated, result, search);
+    lines += fmt::format("{} ||| {} ||| logprob= {:.4f} ||| {:.4f}", translated.number,
+                         one_line(result.text, false), numbers.log_probability, numbers.score);
+    if (form.alignment != AlignmentForm::none) {
+      lines += " ||| ";
+      lines += alignment_text(translator, {translated.source, result.hypothesis.tokens}, form);
+    }
+    lines += '\n';
+  }
+  return lines;
+}
+
+}  // namespace
+
+void OutputForm::fields(io::Fields& field) {
+  field("with_score", with_score, "a column with the score: log p by the length penalty");
+  field("alignment", alignment, "a column of links (0-0 1-2) or of weights (0.9,0.1 0.2,0.8)");
+  field("alignment_unit", alignment_unit, "what alignments are between");
+  field("alignment_layer", alignment_layer,
+        "the decoder's layer that alignments are read from; none: the mean of all", {.min = 1});
+}
+
+std::string output_lines(const Translator& translator, const Translated& translated,
+                         const OutputForm& form, const SearchOptions& search) {
+  if (search.n_best > 1) return n_best_lines(translator, translated, form, search);
+  const bool has_columns = form.with_score || form.alignment != AlignmentForm::none;
+  const Translation result = translated.found.empty() ? Translation{} : translated.found[0];
+  std::string line = one_line(result.text, has_columns);
+  if (form.with_score) {
+    line += fmt::format("\t{:.4f}", scored(translator, translated, result, search).score);
+  }
+  if (form.alignment != AlignmentForm::none) {
+    line += '\t';
+    line += alignment_text(translator, {translated.source, result.hypothesis.tokens}, form);
+  }
+  line += '\n';
+  return line;
+}
+
+std::string alignment_text(const Translator& translator, const WrittenFor& written,
+                           const OutputForm& form) {
+  if (written.source.size() <= 1 || written.tokens.empty()) return "";
+  const bool of_words = form.alignment_unit == AlignmentUnit::words;
+  const Tensor all =
+      source_attention(examine_weights(translator, written), form.alignment_layer);  // [T + 1, S]
+  if (form.alignment == AlignmentForm::soft && !of_words) return to_soft_text(all);
+  // The ends are no words, and what looks at the end rather than at a word is best left out of
+  // neither: it gets the word it looked at most.
+  const Tensor inner = slice(slice(all, 0, 0, all.size(0) - 1), 1, 0, all.size(1) - 1);
+  const auto source = written.source.first(written.source.size() - 1);
+  const auto source_words = word_numbers(word_spans(*translator.source(), source), source.size());
+  const auto target_words =
+      word_numbers(word_spans(*translator.target(), written.tokens), written.tokens.size());
+  const WordMap words{source_words, target_words};
+  if (form.alignment == AlignmentForm::soft) return to_soft_text(merge_words(inner, words));
+  const Alignment links = hard_alignment(inner);
+  return to_pharaoh(of_words ? merge_words(links, words) : links);
+}
+
+}  // namespace heed

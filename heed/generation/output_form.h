@@ -1,0 +1,56 @@
+// What a filter writes for a translated sentence:
+//   the text                                   a line for each sentence; then, between tabs,
+//   the score                                  with_score: log p by the length penalty
+//   the alignment                              hard: "0-0 1-2" (Pharaoh); soft: see alignment.h
+// or, with n_best, a line for each result as Moses writes them, which has all scores:
+//   number ||| text ||| logprob= log p ||| score [||| alignment]
+// Numbers and alignments come from examine.h, so that no byte depends on the batch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "heed/generation/examine.h"
+#include "heed/generation/translation_filter.h"
+#include "heed/io/fields.h"
+
+namespace heed {
+
+enum class AlignmentForm : std::uint8_t { none, hard, soft };
+enum class AlignmentUnit : std::uint8_t {
+  words,   // between white space
+  tokens,  // of the vocabularies
+};
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<AlignmentForm>, 3> enum_names(AlignmentForm) {
+  return {{{AlignmentForm::none, "none"},
+           {AlignmentForm::hard, "hard"},
+           {AlignmentForm::soft, "soft"}}};
+}
+constexpr std::array<io::EnumName<AlignmentUnit>, 2> enum_names(AlignmentUnit) {
+  return {{{AlignmentUnit::words, "words"}, {AlignmentUnit::tokens, "tokens"}}};
+}
+
+struct OutputForm {
+  bool with_score = false;
+  AlignmentForm alignment = AlignmentForm::none;
+  AlignmentUnit alignment_unit = AlignmentUnit::words;
+  std::optional<std::int64_t> alignment_layer = {};  // of the decoder, from 1; none: all
+
+  void fields(io::Fields& field);
+};
+
+/// The lines of one sentence, each with its line end. Line breaks in a text become spaces, tabs too
+/// where they part columns. `search` says whether there are n best, and the length penalty.
+std::string output_lines(const Translator& translator, const Translated& translated,
+                         const OutputForm& form, const SearchOptions& search);
+
+/// The alignment of one result as text; soft ones of tokens have the ends as their last row and
+/// column, all others leave the ends out.
+std::string alignment_text(const Translator& translator, const WrittenFor& written,
+                           const OutputForm& form);
+
+}  // namespace heed

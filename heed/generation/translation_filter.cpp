@@ -1,0 +1,33 @@
+#include "heed/generation/translation_filter.h"
+
+#include <utility>
+
+namespace heed {
+
+TranslationFilter::TranslationFilter(const Translator& translator, const TranslateOptions& options,
+                                     const OrderingOptions& ordering, Emit emit)
+    : filter_(
+          ordering,
+          [&translator, options](std::span<const Sources::Item> batch) {
+            std::vector<Translator::Source> sources;
+            for (const auto& [number, tokens] : batch) {
+              sources.push_back({tokens, static_cast<std::uint64_t>(number)});
+            }
+            auto found = translator.translate_batch(sources, options);
+            std::vector<Translated> results;
+            for (std::size_t i = 0; i < batch.size(); ++i) {
+              results.push_back(
+                  {batch[i].number, std::move(sources[i].tokens), std::move(found[i])});
+            }
+            return results;
+          },
+          [emit = std::move(emit)](std::int64_t, const Translated& translated) {
+            emit(translated);
+          }) {}
+
+void TranslationFilter::add(std::vector<std::int32_t> source) {
+  const std::int64_t length = std::ssize(source);
+  filter_.add(std::move(source), length);
+}
+
+}  // namespace heed

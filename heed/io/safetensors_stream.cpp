@@ -1,0 +1,82 @@
+// POSIX: the waiting file is unlinked as soon as it is open, so that nothing is left of it however
+// the process ends.
+#include "heed/io/safetensors_stream.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "heed/base/error.h"
+
+namespace heed::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_with_errno(const char* verb, const fs::path& path) {
+  const int code = errno;
+  fail("[safetensors] cannot {} {}: {}", verb, path.string(),
+       std::generic_category().message(code));
+}
+
+// The bytes of a file without name.
+class Mapping {
+ public:
+  Mapping(int descriptor, std::size_t size, const fs::path& target) : size_(size) {
+    if (size == 0) return;  // mmap refuses length 0
+    data_ = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (data_ == MAP_FAILED) fail_with_errno("map the data of", target);
+  }
+  ~Mapping() {
+    if (size_ > 0) ::munmap(data_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  const std::byte* data() const { return static_cast<const std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t size_;
+};
+
+}  // namespace
+
+SafetensorsStream::SafetensorsStream(fs::path target) : target_(std::move(target)) {
+  HEED_CHECK(target_.has_filename() && !fs::is_directory(target_),
+             "[safetensors] cannot write to '{}': it is no file name", target_.string());
+  const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
+  std::string name = (folder / ".heed-XXXXXX.tmp").string();
+  descriptor_ = ::mkostemps(name.data(), 4, O_CLOEXEC);
+  if (descriptor_ < 0) fail_with_errno("create a file in", folder);
+  ::unlink(name.c_str());
+}
+
+SafetensorsStream::~SafetensorsStream() { ::close(descriptor_); }
+
+void SafetensorsStream::add(const SafetensorsItem& item) {
+  entries_.push_back({{item.name, item.dtype, item.shape, {}}, end_, item.bytes.size()});
+  std::span<const std::byte> bytes = item.bytes;
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_with_errno("write the data of", target_);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+  end_ += item.bytes.size();
+}
+
+void SafetensorsStream::commit(const Metadata& metadata) {
+  const Mapping mapping(descriptor_, end_, target_);
+  std::vector<SafetensorsItem> items;
+  for (const auto& [item, begin, size] : entries_) {
+    items.push_back(item);
+    if (size > 0) items.back().bytes = {mapping.data() + begin, size};
+  }
+  write_safetensors(target_, items, metadata);
+}
+
+}  // namespace heed::io

@@ -1,0 +1,64 @@
+// Classifying texts: the model's softmax for each text, whatever its neighbours.
+#include "heed/generation/classify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/generation/tiny_translator.h"
+
+namespace heed {
+namespace {
+
+using test::letters;
+using testing::ElementsAre;
+
+TextClassifier tiny_classifier() {
+  const auto tokenizer = letters();
+  Generator random(2);
+  Classifier model({.vocabulary = tokenizer->size(),
+                    .classes = 3,
+                    .embed = 16,
+                    .heads = 2,
+                    .hidden = 20,
+                    .layers = 1},
+                   random);
+  model.eval();
+  return {std::move(model), tokenizer, {"good", "bad", "ugly"}};
+}
+
+TEST(Classify, TextsDoNotDependOnTheirNeighbours) {
+  const TextClassifier classifier = tiny_classifier();
+  std::vector<std::vector<std::int32_t>> texts;
+  for (const char* const text : {"bad", "a cab dead bee", "", "hhhh"}) {
+    texts.push_back(read_text(classifier, text, 100));
+  }
+  const auto together = classify(classifier, texts);
+  ASSERT_EQ(together.size(), 4u);
+  EXPECT_NE(together[0], together[1]);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto alone = classify(classifier, {&texts[i], 1})[0];
+    ASSERT_EQ(alone.size(), 3u);
+    EXPECT_NEAR(std::accumulate(alone.begin(), alone.end(), 0.0), 1.0, 1e-6);
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(alone[c], together[i][c], 1e-5);
+  }
+  EXPECT_TRUE(classify(classifier, {}).empty());
+}
+
+TEST(Classify, TextsBeginWithBeginAndEndSomewhere) {
+  const TextClassifier classifier = tiny_classifier();
+  const std::int32_t begin = classifier.tokenizer->special().begin;
+  const auto ids = classifier.tokenizer->encode("ab");
+  EXPECT_THAT(read_text(classifier, "ab", 3), ElementsAre(begin, ids[0], ids[1]));
+  EXPECT_THAT(read_text(classifier, "ab", 2), ElementsAre(begin, ids[0]));
+  EXPECT_THAT(read_text(classifier, "", 2), ElementsAre(begin));
+}
+
+TEST(Classify, LabelsAreOrderedByProbability) {
+  EXPECT_THAT(by_probability(std::vector<float>{0.2f, 0.5f, 0.2f, 0.1f}), ElementsAre(1, 0, 2, 3));
+  EXPECT_TRUE(by_probability({}).empty());
+}
+
+}  // namespace
+}  // namespace heed
