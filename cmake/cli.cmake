@@ -74,6 +74,8 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   heed_add_cli_test(train_bad_flag 2 train --model ${model}_none --aftr=6u)
   heed_add_cli_test(train_bad_metric 1 train --model ${model}_none ${sets} --stop-on=blue)
   heed_add_cli_test(translate_no_model 1 translate --model ${model}_none)
+  heed_add_cli_test(generate_no_model 1 generate --model ${model}_none)
+  heed_add_cli_test(classify_no_model 1 classify --model ${model}_none)
   # $1 is the program, $2 the model, $3 the sentences: as many lines come out as go in.
   add_test(NAME cli.translate
            COMMAND sh -c "test $(\"$1\" translate --model \"$2\" < \"$3\" | wc -l) -eq 20" sh
@@ -92,6 +94,8 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   add_test(NAME cli.train_killed COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/kill_test.py
                                          $<TARGET_FILE:heed_cli>)
   set_tests_properties(cli.train_killed PROPERTIES LABELS slow)
+  add_test(NAME cli.filters COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/filter_test.py
+                                    $<TARGET_FILE:heed_cli>)
   add_test(NAME cli.train_log COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/train_log_test.py
                                       $<TARGET_FILE:heed_cli>)
   set(text ${PROJECT_SOURCE_DIR}/README.md)
