@@ -102,6 +102,10 @@ UpdateReport Trainer::update() {
       config_.clip_norm > 0.0 ? config_.clip_norm / share : std::numeric_limits<double>::infinity();
   const ClippedGradient gradient = clip(optimizer_->parameters(), most);
   report.gradient_norm = gradient.norm * share;
+  // The sign of what is no number says nothing, but would be printed.
+  for (double* const value : {&report.loss, &report.likelihood, &report.gradient_norm}) {
+    if (std::isnan(*value)) *value = std::numeric_limits<double>::quiet_NaN();
+  }
   report.skipped = is_bad(report.loss, report.gradient_norm);
   if (!report.skipped) {
     optimizer_->step({.rate = report.rate, .gradient_scale = gradient.scale * share});

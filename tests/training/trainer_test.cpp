@@ -144,12 +144,14 @@ TEST(Trainer, SkipsWhatIsNotFinite) {
   config.max_skipped = 2;
   ToyJob job;
   job.poisoned = 10;
+  job.poison = -std::numeric_limits<double>::quiet_NaN();
   Seen seen;
   Trainer trainer(job, config, {.folder = dir.path()}, &seen);
   EXPECT_EQ(trainer.run(), Outcome::finished);
   EXPECT_EQ(trainer.progress().skipped, 2);
   EXPECT_TRUE(seen.updates[10].skipped);
   EXPECT_FALSE(seen.updates[9].skipped);
+  EXPECT_EQ(fmt::format("{} {}", seen.updates[10].loss, seen.updates[10].gradient_norm), "nan nan");
   for (const float value : parameters_of(job)) EXPECT_TRUE(std::isfinite(value));
 }
 
