@@ -95,6 +95,16 @@ TEST(OutputForm, NoByteDependsOnTheBatch) {
   }
 }
 
+TEST(OutputForm, ScoresAreLookedUpAgain) {
+  const Translator translator = tiny_translator(letters(), letters("uvwxyz "));
+  Translated translated{.number = 0, .source = translator.read("ab"), .found = {}};
+  translated.found = translator.translate(std::vector<std::string>{"ab"})[0];
+  const OutputForm form{.with_score = true};
+  const std::string expected = output_lines(translator, translated, form, {});
+  translated.found[0].hypothesis.score = 1.0;  // as if a batch had rounded otherwise
+  EXPECT_EQ(output_lines(translator, translated, form, {}), expected);
+}
+
 std::string alignment(const Translator& translator, std::string_view source,
                       std::string_view target, const OutputForm& form) {
   return alignment_text(translator, {translator.read(source), translator.target()->encode(target)},

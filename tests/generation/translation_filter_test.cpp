@@ -41,40 +41,48 @@ std::vector<std::string> at_once(const Translator& translator, const TranslateOp
   return texts;
 }
 
-class Searches : public testing::TestWithParam<SearchOptions> {};
+std::vector<SearchOptions> searches() {
+  return {{.beam_size = 1},
+          {},
+          {.beam_size = 4, .n_best = 3},
+          {.method = SearchMethod::sample,
+           .beam_size = 1,
+           .n_best = 2,
+           .temperature = 0.7,
+           .top_k = 4,
+           .top_p = 0.9,
+           .seed = 7}};
+}
 
-TEST_P(Searches, GiveTheSameForAnyWindowAndBatch) {
+TEST(TranslationFilter, GivesTheSameForAnyWindowAndBatch) {
   const Translator translator = tiny_translator(letters(), letters("uvwxyz"));
-  const TranslateOptions options{.search = GetParam()};
-  const auto expected = at_once(translator, options);
-  for (const OrderingOptions& ordering :
-       std::vector<OrderingOptions>{{.window = 1},
-                                    {.window = 3},
-                                    {.window = 4, .batch_tokens = 12},
-                                    {.batch_sentences = 1},
-                                    {.window = 1000, .batch_tokens = 40, .batch_sentences = 3},
-                                    {}}) {
-    EXPECT_EQ(filtered(translator, options, ordering), expected)
-        << ordering.window << " " << ordering.batch_tokens << " " << ordering.batch_sentences;
+  const std::vector<OrderingOptions> orderings = {
+      {.window = 1},
+      {.window = 3},
+      {.window = 4, .batch_tokens = 12},
+      {.batch_sentences = 1},
+      {.window = 1000, .batch_tokens = 40, .batch_sentences = 3},
+      {}};
+  for (const SearchOptions& search : searches()) {
+    const TranslateOptions options{.search = search};
+    const auto expected = at_once(translator, options);
+    for (const OrderingOptions& ordering : orderings) {
+      EXPECT_EQ(filtered(translator, options, ordering), expected)
+          << "beam " << search.beam_size << ", n best " << search.n_best << "; window "
+          << ordering.window << ", batch of " << ordering.batch_tokens << " tokens, "
+          << ordering.batch_sentences << " sentences";
+    }
   }
 }
 
-TEST_P(Searches, GiveWhatThePlainTwinGives) {
+TEST(TranslationFilter, GivesWhatThePlainTwinGives) {
   const Translator translator = tiny_translator(letters(), letters("uvwxyz"));
-  const auto cached = filtered(translator, {.search = GetParam()}, {.window = 5});
-  EXPECT_EQ(cached, at_once(translator, {.search = GetParam(), .stepping = Stepping::replayed}));
+  for (const SearchOptions& search : searches()) {
+    const auto cached = filtered(translator, {.search = search}, {.window = 5});
+    EXPECT_EQ(cached, at_once(translator, {.search = search, .stepping = Stepping::replayed}))
+        << "beam " << search.beam_size << ", n best " << search.n_best;
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(TranslationFilter, Searches,
-                         testing::Values(SearchOptions{.beam_size = 1}, SearchOptions{},
-                                         SearchOptions{.beam_size = 4, .n_best = 3},
-                                         SearchOptions{.method = SearchMethod::sample,
-                                                       .beam_size = 1,
-                                                       .n_best = 2,
-                                                       .temperature = 0.7,
-                                                       .top_k = 4,
-                                                       .top_p = 0.9,
-                                                       .seed = 7}));
 
 TEST(TranslationFilter, AnswersWhenAskedTo) {
   const Translator translator = tiny_translator(letters(), letters());
