@@ -58,6 +58,7 @@ void add_see(CLI::App& app) {
   pattern->add_option("--option", arguments->pattern.options, "of the layer, as key=value");
   pattern->callback([arguments] { draw_pattern(*arguments); });
   add_see_curves(*verb);
+  add_see_attention(*verb);
 }
 
 }  // namespace heed::cli

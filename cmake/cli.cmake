@@ -7,6 +7,13 @@ if(heed_cli_sources)
   set_target_properties(heed_cli PROPERTIES OUTPUT_NAME heed)
   target_link_libraries(heed_cli PRIVATE heed heed_flags CLI11::CLI11)
   install(TARGETS heed_cli)
+  # PNG files; without librsvg the program says what to install when one is asked for.
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(rsvg IMPORTED_TARGET librsvg-2.0>=2.52 cairo)
+  if(rsvg_FOUND)
+    target_link_libraries(heed_cli PRIVATE PkgConfig::rsvg)
+    set_source_files_properties(cli/png.cpp PROPERTIES COMPILE_DEFINITIONS HEED_WITH_RSVG)
+  endif()
 endif()
 
 # heed_add_cli_test(NAME CODE ARGUMENT…): the program called like this ends with this exit code.
@@ -80,6 +87,26 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   add_test(NAME cli.translate
            COMMAND sh -c "test $(\"$1\" translate --model \"$2\" < \"$3\" | wc -l) -eq 20" sh
                    $<TARGET_FILE:heed_cli> ${model} ${corpus}.test.en)
+  set(see see attention "She has a dog." --model ${model})
+  set(picture ${PROJECT_BINARY_DIR}/attention)
+  heed_add_cli_test(see_attention_svg 0 ${see} -o ${picture}.svg)
+  heed_add_cli_test(see_attention_html 0 ${see} -o ${picture}.html --beam-size=1)
+  heed_add_cli_test(see_attention_one 0 ${see} -o ${picture}_one.svg --target 她有一只狗。 --kind=cross
+                    --layer=1 --head=2)
+  heed_add_cli_test(see_attention_ending 1 ${see} -o ${picture}.jpg)
+  heed_add_cli_test(see_attention_layer 1 ${see} -o ${picture}_none.svg --layer=2)
+  heed_add_cli_test(see_attention_both 1 ${see} -o ${picture}_none.svg --target=x --beam-size=2)
+  heed_add_cli_test(see_attention_empty 1 see attention "" --model ${model} -o ${picture}_none.svg)
+  heed_add_cli_test(see_attention_kind 2 ${see} -o ${picture}_none.svg --kind=self)
+  heed_add_cli_test(see_attention_no_model 1 see attention x --model ${model}_none -o ${picture}.svg)
+  set(see_tests svg html one layer both empty)
+  # Fonts are never freed, which the leak checker would say.
+  if(rsvg_FOUND AND NOT HEED_SANITIZE)
+    heed_add_cli_test(see_attention_png 0 ${see} -o ${picture}.png)
+    list(APPEND see_tests png)
+  endif()
+  list(TRANSFORM see_tests PREPEND cli.see_attention_)
+  set_tests_properties(${see_tests} PROPERTIES FIXTURES_REQUIRED resumed)
   set_tests_properties(cli.train_clean PROPERTIES FIXTURES_SETUP clean_model)
   set_tests_properties(cli.train PROPERTIES FIXTURES_REQUIRED "grammar;clean_model" FIXTURES_SETUP
                                                                                     model)

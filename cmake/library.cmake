@@ -22,6 +22,7 @@ target_link_libraries(
   PRIVATE $<BUILD_INTERFACE:heed_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> hwy::hwy
           DNNL::dnnl tomlplusplus::tomlplusplus ZLIB::ZLIB PkgConfig::sentencepiece
           PkgConfig::utf8proc)
+heed_embed(heed heed/see/attention.html heed::see::kAttentionTemplate)
 set_source_files_properties(heed/base/version.cpp PROPERTIES COMPILE_DEFINITIONS
                                                              HEED_VERSION="${PROJECT_VERSION}")
 set_target_properties(heed PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})

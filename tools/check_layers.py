@@ -26,7 +26,7 @@ LAYERS = {
     "models": ["attention"],
     "generation": ["models", "text"],
     "training": ["generation", "data", "evaluation"],
-    "see": ["attention"],
+    "see": ["generation"],
     "serve": ["training"],
     "cli": ["training", "see", "serve"],
 }
@@ -41,6 +41,8 @@ ONLY_IN = [
     ("utf8proc", ("heed/text/unicode.cpp",), "Unicode tables are text's affair"),
     ("zlib", ("heed/io/",), "compressed files are io's affair"),
     ("CLI/", ("cli/",), "flags are the program's affair"),
+    ("librsvg", ("cli/png.cpp",), "pictures of points are the program's affair"),
+    ("cairo", ("cli/png.cpp",), "pictures of points are the program's affair"),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

@@ -8,33 +8,21 @@
 
 #include "heed/base/error.h"
 #include "heed/tensor/copy.h"
+#include "heed/text/unicode.h"
 
 namespace heed::see {
 namespace {
 
 constexpr double kMargin = 12.0;
-constexpr double kTitle = 20.0;
-constexpr double kLabelSize = 10.0;
-// Of an average letter, for the room labels take.
-constexpr double kLetter = 0.62 * kLabelSize;
+// Between a label and its matrix.
+constexpr double kGap = 4.0;
+// Of an average letter, as a share of its size, for the room that words take.
+constexpr double kLetter = 0.62;
 
-double room_for(const std::vector<std::string>& labels) {
+double room_for(const std::vector<std::string>& labels, double size) {
   std::size_t longest = 0;
-  for (const std::string& label : labels) longest = std::max(longest, label.size());
-  return labels.empty() ? 0.0 : 4.0 + kLetter * static_cast<double>(longest);
-}
-
-struct Room {
-  double left = 0.0, top = 0.0, width = 0.0, height = 0.0;
-};
-
-Room room_of(const Heatmap& map, double cell) {
-  Room room;
-  room.left = room_for(map.rows);
-  room.top = (map.title.empty() ? 0.0 : kTitle) + room_for(map.columns);
-  room.width = room.left + cell * static_cast<double>(map.weights.size(1));
-  room.height = room.top + cell * static_cast<double>(map.weights.size(0));
-  return room;
+  for (const std::string& label : labels) longest = std::max(longest, unicode::width(label));
+  return labels.empty() ? 0.0 : kGap + kLetter * size * static_cast<double>(longest);
 }
 
 void check(const Heatmap& map) {
@@ -57,7 +45,8 @@ void draw_cells(Svg& svg, const std::vector<double>& w, std::int64_t columns, Po
   const double unit = style.relative && most > 0.0 ? most : 1.0;
   std::array<std::vector<Box>, kShades + 1> shades;
   for (std::size_t i = 0; i < w.size(); ++i) {
-    const double share = std::clamp(w[i] / unit, 0.0, 1.0);  // NaN stays NaN, and white
+    // NaN stays NaN, and white.
+    const double share = std::pow(std::clamp(w[i] / unit, 0.0, 1.0), style.power);
     const int shade = share > 0.0 ? static_cast<int>(std::lround(share * kShades)) : 0;
     if (shade == 0) continue;  // white, as the sheet
     const auto row = static_cast<double>(static_cast<std::int64_t>(i) / columns);
@@ -78,29 +67,6 @@ void draw_cells(Svg& svg, const std::vector<double>& w, std::int64_t columns, Po
   }
 }
 
-void draw(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& style) {
-  const Room room = room_of(map, style.cell);
-  const std::int64_t rows = map.weights.size(0), columns = map.weights.size(1);
-  const std::vector<double> w = cast_data(map.weights, DType::f64).to_vector<double>();
-  const Point corner{at.x + room.left, at.y + room.top};
-  if (!map.title.empty()) svg.text({corner.x, at.y + 12.0}, map.title, {.bold = true});
-  for (std::int64_t c = 0; c < static_cast<std::int64_t>(map.columns.size()); ++c) {
-    svg.text({corner.x + (static_cast<double>(c) + 0.65) * style.cell, corner.y - 4.0},
-             map.columns[static_cast<std::size_t>(c)], {.size = kLabelSize, .turn = -90.0});
-  }
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const double y = corner.y + static_cast<double>(r) * style.cell;
-    if (!map.rows.empty()) {
-      svg.text({corner.x - 4.0, y + 0.7 * style.cell}, map.rows[static_cast<std::size_t>(r)],
-               {.size = kLabelSize, .anchor = "end"});
-    }
-  }
-  draw_cells(svg, w, columns, corner, style);
-  svg.frame({corner.x, corner.y, style.cell * static_cast<double>(columns),
-             style.cell * static_cast<double>(rows)},
-            {.color = "#999999"});
-}
-
 }  // namespace
 
 std::string weight_color(double weight) {
@@ -117,6 +83,43 @@ std::string weight_color(double weight) {
   return fmt::format("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2));
 }
 
+HeatmapRoom heatmap_room(const Heatmap& map, const HeatmapStyle& style) {
+  check(map);
+  HeatmapRoom room;
+  room.left = room_for(map.rows, style.label_size);
+  room.top = (map.title.empty() ? 0.0 : style.title_size + 2.0 * kGap) +
+             room_for(map.columns, style.label_size);
+  room.width = room.left + style.cell * static_cast<double>(map.weights.size(1));
+  room.height = room.top + style.cell * static_cast<double>(map.weights.size(0));
+  return room;
+}
+
+void draw_heatmap(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& style) {
+  const HeatmapRoom room = heatmap_room(map, style);
+  const std::int64_t rows = map.weights.size(0), columns = map.weights.size(1);
+  const std::vector<double> w = cast_data(map.weights, DType::f64).to_vector<double>();
+  const Point corner{at.x + room.left, at.y + room.top};
+  // Letters stand on their line: a third of their size below the middle of a square they look
+  // centred.
+  const double middle = 0.5 * style.cell + 0.34 * style.label_size;
+  if (!map.title.empty()) {
+    svg.text({corner.x, at.y + style.title_size}, map.title,
+             {.size = style.title_size, .bold = true});
+  }
+  for (std::int64_t c = 0; c < std::ssize(map.columns); ++c) {
+    svg.text({corner.x + static_cast<double>(c) * style.cell + middle, corner.y - kGap},
+             map.columns[static_cast<std::size_t>(c)], {.size = style.label_size, .turn = -90.0});
+  }
+  for (std::int64_t r = 0; r < std::ssize(map.rows); ++r) {
+    svg.text({corner.x - kGap, corner.y + static_cast<double>(r) * style.cell + middle},
+             map.rows[static_cast<std::size_t>(r)], {.size = style.label_size, .anchor = "end"});
+  }
+  draw_cells(svg, w, columns, corner, style);
+  svg.frame({corner.x, corner.y, style.cell * static_cast<double>(columns),
+             style.cell * static_cast<double>(rows)},
+            {.color = "#999999"});
+}
+
 std::string heatmap_svg(const std::vector<Heatmap>& maps, const HeatmapStyle& style) {
   HEED_CHECK(style.cell > 0.0 && style.per_line > 0,
              "[heatmap] cell {} and per_line {} must be positive", style.cell, style.per_line);
@@ -127,22 +130,22 @@ std::string heatmap_svg(const std::vector<Heatmap>& maps, const HeatmapStyle& st
   std::vector<Placed> placed;
   double x = kMargin, y = kMargin, line = 0.0, right = kMargin;
   for (std::size_t i = 0; i < maps.size(); ++i) {
-    check(maps[i]);
     if (i > 0 && static_cast<std::int64_t>(i) % style.per_line == 0) {
       x = kMargin;
       y += line + kMargin;
       line = 0.0;
     }
-    const Room room = room_of(maps[i], style.cell);
+    const HeatmapRoom room = heatmap_room(maps[i], style);
     placed.push_back({&maps[i], {x, y}});
     // A title may be wider than its matrix.
-    const double title = room.left + 7.5 * static_cast<double>(maps[i].title.size());
+    const double title =
+        room.left + kLetter * style.title_size * static_cast<double>(unicode::width(maps[i].title));
     x += std::max(room.width, title) + kMargin;
     right = std::max(right, x);
     line = std::max(line, room.height);
   }
   Svg svg(right, y + line + kMargin, maps.size() == 1 ? maps[0].title : "attention weights");
-  for (const Placed& p : placed) draw(svg, *p.map, p.at, style);
+  for (const Placed& p : placed) draw_heatmap(svg, *p.map, p.at, style);
   return svg.finish();
 }
 

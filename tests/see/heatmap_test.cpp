@@ -38,6 +38,21 @@ TEST(Heatmap, ASquareForEachWeightThatIsThere) {
               Not(HasSubstr(weight_color(1.0))));
 }
 
+TEST(Heatmap, APowerBelowOneShowsSmallWeights) {
+  const Heatmap map{.weights = from_values<float>({0.25f}, {1, 1})};
+  EXPECT_THAT(heatmap_svg({map}, {.relative = false, .power = 0.5}), HasSubstr(weight_color(0.5)));
+  EXPECT_THAT(heatmap_svg({map}, {.relative = false}), HasSubstr(weight_color(0.25)));
+}
+
+TEST(Heatmap, ChineseLabelsTakeTwiceTheRoomOfLatinOnes) {
+  const auto left = [](const char* label) {
+    return heatmap_room({.weights = ones({1, 1}), .rows = {label}}).left;
+  };
+  EXPECT_EQ(left("猫猫"), left("abcd"));
+  EXPECT_EQ(left("\u00e9\u00e9"), left("ee"));
+  EXPECT_EQ(heatmap_room({.weights = ones({2, 3})}, {.cell = 5}).width, 15);
+}
+
 TEST(Heatmap, LinesOfMatrices) {
   const Heatmap map{.weights = ones({2, 3})};
   const std::string two = heatmap_svg({map, map, map}, {.cell = 10, .per_line = 2});

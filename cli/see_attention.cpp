@@ -1,0 +1,110 @@
+// heed see attention "SENTENCE" --model DIR -o FILE.svg|png|html: what a model attends to.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/config_flags.h"
+#include "cli/png.h"
+#include "cli/verbs.h"
+#include "heed/base/error.h"
+#include "heed/generation/model_folder.h"
+#include "heed/io/config.h"
+#include "heed/io/file.h"
+#include "heed/see/attention_page.h"
+#include "heed/see/attention_sheet.h"
+#include "heed/see/model_attention.h"
+
+namespace heed::cli {
+namespace {
+
+struct AttentionArguments {
+  std::string sentence;
+  std::string model;
+  std::string out;
+  std::optional<std::string> target;
+  std::vector<std::string> search;
+  see::AttentionSelection selection;
+};
+
+// The translation that was given, or the one that the model finds, as tokens.
+std::vector<std::int32_t> target_of(const Translator& translator,
+                                    const AttentionArguments& arguments) {
+  if (arguments.target) {
+    HEED_CHECK(arguments.search.empty(),
+               "[see] --target gives the translation, so nothing is searched: leave out {}",
+               arguments.search[0]);
+    return translator.target()->encode(*arguments.target);
+  }
+  TranslateOptions options;
+  io::set_fields(options.search, arguments.search);
+  const auto found = translator.translate({&arguments.sentence, 1}, options);
+  HEED_CHECK(!found[0].empty(), "[see] the search found no translation: give one with --target");
+  return found[0][0].hypothesis.tokens;
+}
+
+see::AttentionView view_of(const AttentionArguments& arguments) {
+  const std::filesystem::path folder = find_model(arguments.model);
+  const std::string kind = kind_of_model(folder);
+  if (kind == "translator") {
+    const Translator translator = load_translator(folder);
+    return see::attention_of(translator, arguments.sentence, target_of(translator, arguments));
+  }
+  HEED_CHECK(!arguments.target && arguments.search.empty(),
+             "[see] {} holds a {}, which translates nothing: leave out --target and what searches "
+             "are told",
+             arguments.model, kind);
+  if (kind == "language_model") {
+    return see::attention_of(load_text_generator(folder), arguments.sentence);
+  }
+  HEED_CHECK(kind == "classifier",
+             "[see] {} holds a {}: pictures are drawn of a translator, a language_model and a "
+             "classifier",
+             arguments.model, kind);
+  return see::attention_of(load_text_classifier(folder), arguments.sentence);
+}
+
+void draw_attention(const AttentionArguments& arguments) {
+  const std::string ending = std::filesystem::path(arguments.out).extension().string();
+  HEED_CHECK(ending == ".svg" || ending == ".png" || ending == ".html",
+             "[see] -o {}: the file's name must end in .svg, .png or .html", arguments.out);
+  const see::AttentionView view = view_of(arguments);
+  if (ending == ".html") {
+    io::write_file(arguments.out, see::attention_html(view, arguments.selection));
+  } else {
+    const std::string svg = see::attention_svg(view, arguments.selection);
+    io::write_file(arguments.out, ending == ".png" ? png_of(svg) : svg);
+  }
+  fmt::print("{}\n", arguments.out);
+}
+
+std::map<std::string, see::AttentionKind> kinds() {
+  std::map<std::string, see::AttentionKind> all;
+  for (const auto& [kind, name] : enum_names(see::AttentionKind{})) all.emplace(name, kind);
+  return all;
+}
+
+}  // namespace
+
+void add_see_attention(CLI::App& see) {
+  CLI::App* const verb =
+      see.add_subcommand("attention", "Draw what a model attends to over a sentence");
+  const auto arguments = std::make_shared<AttentionArguments>();
+  verb->add_option("sentence", arguments->sentence, "what the model reads")->required();
+  verb->add_option("-m,--model", arguments->model, "the folder of a model")->required();
+  verb->add_option("-o,--output", arguments->out, "the file to write: .svg, .png or .html")
+      ->required();
+  verb->add_option("--target", arguments->target, "the translation; none: the model's own");
+  verb->add_option("--kind", arguments->selection.kind, "encoder, decoder or cross; none: all")
+      ->transform(CLI::CheckedTransformer(kinds()).description("encoder|decoder|cross"));
+  verb->add_option("--layer", arguments->selection.layer, "from 1; none: all");
+  verb->add_option("--head", arguments->selection.head, "from 1; none: all");
+  add_config_flags(*verb, io::list_fields(SearchOptions{}), arguments->search);
+  verb->callback([arguments] { draw_attention(*arguments); });
+}
+
+}  // namespace heed::cli
