@@ -16,14 +16,15 @@ namespace heed::see {
 namespace {
 
 constexpr double kMargin = 20.0;
-constexpr double kGap = 10.0;        // between matrices
-constexpr double kBetween = 34.0;    // between sections
-constexpr double kLayerName = 20.0;  // at the left of a section
-constexpr double kHeadName = 16.0;   // above the columns' tokens
-constexpr double kTitle = 26.0;      // of a section
-constexpr double kHeader = 76.0;     // the text and what became of it
-constexpr double kLetter = 0.56;     // of a letter's size, on average
-constexpr double kPower = 0.5;       // shades by the root: a head that looks everywhere is seen
+constexpr double kLeastWidth = 44.0;  // of a matrix, so that the names of heads fit
+constexpr double kGap = 10.0;         // between matrices
+constexpr double kBetween = 34.0;     // between sections
+constexpr double kLayerName = 20.0;   // at the left of a section
+constexpr double kHeadName = 16.0;    // above the columns' tokens
+constexpr double kTitle = 26.0;       // of a section
+constexpr double kHeader = 76.0;      // the text and what became of it
+constexpr double kLetter = 0.56;      // of a letter's size, on average
+constexpr double kPower = 0.5;        // shades by the root: a head that looks everywhere is seen
 constexpr double kLegendWidth = 270.0, kLegendHeight = 48.0;
 constexpr std::size_t kLongestLabel = 18;
 constexpr std::string_view kGrey = "#666666";
@@ -64,7 +65,7 @@ struct Section {
   HeatmapStyle style;
   HeatmapRoom first;  // of the matrix that has labels on both sides
 
-  double step_x() const { return first.width - first.left + kGap; }
+  double step_x() const { return std::max(first.width - first.left, kLeastWidth) + kGap; }
   double step_y() const { return first.height - first.top + kGap; }
   Box room() const {
     return {.width = std::max(
