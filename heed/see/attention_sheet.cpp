@@ -52,6 +52,7 @@ HeatmapStyle fitting(double width, std::size_t tokens, double least, double most
 
 std::vector<std::string> labels_of(const std::vector<std::string>& tokens) {
   std::vector<std::string> labels;
+  labels.reserve(tokens.size());
   for (const std::string& token : tokens) labels.push_back(shortened(token, kLongestLabel));
   return labels;
 }

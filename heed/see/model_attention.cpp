@@ -16,6 +16,7 @@ namespace {
 
 std::vector<std::string> labels_of(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
   std::vector<std::string> labels;
+  labels.reserve(ids.size());
   for (const std::int32_t id : ids) labels.push_back(token_label(tokenizer, id));
   return labels;
 }
@@ -29,6 +30,7 @@ Tensor of_one(const Tensor& weights) {
 std::vector<Tensor> layers_of(const std::vector<LayerWeights>& layers,
                               Tensor LayerWeights::*member) {
   std::vector<Tensor> all;
+  all.reserve(layers.size());
   for (const LayerWeights& layer : layers) all.push_back(of_one(layer.*member));
   return all;
 }
