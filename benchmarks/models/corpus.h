@@ -13,7 +13,7 @@ namespace heed::bench {
 struct CorpusShape {
   std::int64_t vocabulary = 10000;
   std::int64_t batch_tokens = 4096;  // padding included, of the longer side
-  std::int64_t batches = 3;          // taken evenly from the short ones to the long ones
+  std::int64_t batches = 2;          // taken evenly from the short ones to the long ones
 };
 
 /// Batches of sentences of similar length, the same ones in every run.
