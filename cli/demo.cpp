@@ -1,172 +1,245 @@
-// heed demo: trains a small convolutional network on digits that heed draws itself, and shows what
-// it has learnt.
+// heed demo: the whole way in about two minutes. Makes a corpus of English and Chinese, trains a
+// translator on it, judges it by sentences it never saw, shows why it chose each word, and says how
+// to do the same with one's own files.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <numeric>
 #include <string>
+#include <vector>
 
-#include "cli/digits.h"
-#include "cli/progress.h"
+#include "cli/run_training.h"
 #include "cli/verbs.h"
-#include "heed/autograd/tape.h"
-#include "heed/base/threads.h"
-#include "heed/nn/conv.h"
-#include "heed/nn/dropout.h"
-#include "heed/nn/linear.h"
-#include "heed/nn/norm.h"
-#include "heed/ops/cross_entropy.h"
-#include "heed/ops/elementwise.h"
-#include "heed/ops/order.h"
-#include "heed/ops/pool.h"
-#include "heed/ops/softmax.h"
-#include "heed/ops/view.h"
-#include "heed/tensor/create.h"
-#include "heed/training/clip.h"
-#include "heed/training/optimizer.h"
-#include "heed/training/schedule.h"
+#include "heed/base/error.h"
+#include "heed/data/grammar.h"
+#include "heed/evaluation/bleu.h"
+#include "heed/generation/alignment.h"
+#include "heed/generation/examine.h"
+#include "heed/io/config.h"
+#include "heed/io/file.h"
+#include "heed/see/alignment_text.h"
+#include "heed/see/attention_page.h"
+#include "heed/see/attention_sheet.h"
+#include "heed/see/model_attention.h"
+#include "heed/text/unicode.h"
 
 namespace heed::cli {
 namespace {
 
-struct DemoConfig {
-  std::int64_t updates = 600;
-  std::int64_t batch = 64;
-  std::int64_t held_out = 2000;
-  std::uint64_t seed = 1;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kShown = 12;  // translations
+
+struct DemoArguments {
+  fs::path folder = "heed-demo";
+  std::int64_t updates = 1500;
+  GrammarOptions grammar{.sentences = 30000, .held_out = 1000};
+
+  fs::path model() const { return folder / "model"; }
 };
 
-struct DigitNet : Module {
-  Conv2d edges{{.in = 1, .out = 16, .kernel = 3, .padding = 1}};
-  Conv2d parts{{.in = 16, .out = 32, .kernel = 3, .padding = 1}};
-  Linear hidden{{.in = 32 * 5 * 5, .out = 96, .activation = Activation::gelu}};
-  LayerNorm norm{{.size = 96}};
-  Dropout dropout{{.p = 0.2}};
-  Linear scores{{.in = 96, .out = 10}};
+// Small enough for two minutes on two cores, large enough to learn all that the grammar knows.
+TrainConfig demo_config(const DemoArguments& demo) {
+  const auto file = [&](const char* name) { return (demo.folder / name).string(); };
+  TrainConfig config;
+  config.model = demo.model().string();
+  config.train_sets = {file("corpus.en"), file("corpus.zh")};
+  config.valid_sets = {file("held-out.en"), file("held-out.zh")};
+  config.vocabulary = {.shared = false,
+                       .size = 1000,
+                       .model_type = PieceModel::bpe,
+                       .character_coverage = 1.0,
+                       .normalization = PieceNormalization::identity};
+  config.batch_tokens = 2048;
+  config.trainer.after = fmt::format("{}u", demo.updates);
+  config.trainer.valid_freq = config.trainer.save_freq = "500u";
+  config.trainer.early_stopping = 0;
+  config.trainer.keep_last = 1;
+  config.trainer.clip_norm = 1.0;
+  config.trainer.seed = static_cast<std::int64_t>(demo.grammar.seed);
+  config.trainer.schedule = {
+      .kind = Schedule::cosine, .peak = 3e-3, .warmup = demo.updates / 10, .total = demo.updates};
+  config.transformer.embed = 128;
+  config.transformer.heads = 4;
+  config.transformer.hidden = 256;
+  config.transformer.encoder_layers = config.transformer.decoder_layers = 2;
+  config.transformer.norm_first = true;
+  config.transformer.tied = Tied::two;
+  return config;
+}
 
-  void visit(ParameterVisitor& v) override {
-    v("edges", edges);
-    v("parts", parts);
-    v("hidden", hidden);
-    v("norm", norm);
-    v("dropout", dropout);
-    v("scores", scores);
-  }
-  Tensor operator()(const Tensor& pictures) const {
-    const Tensor a = max_pool2d(relu(edges(pictures)), 2);       // [B, 16, 10, 10]
-    const Tensor b = max_pool2d(relu(parts(a)), 2);              // [B, 32, 5, 5]
-    const Tensor c = norm(hidden(reshape(b, {b.size(0), -1})));  // [B, 96]
-    return scores(dropout(c));                                   // [B, 10]
-  }
-};
+// A demo that was interrupted goes on, and one that has ended shows its results again; but not with
+// other settings.
+void check_folder(const DemoArguments& demo, const TrainConfig& config) {
+  const fs::path used = demo.model() / kUsedConfig;
+  if (!fs::exists(used)) return;
+  TrainConfig before;
+  io::load_config(used, before);
+  HEED_CHECK(io::to_toml(before) == io::to_toml(config),
+             "[demo] {} holds a demo with other settings: give another --folder, or remove it",
+             demo.folder.string());
+}
 
-void train(DigitNet& net, const DemoConfig& config, RandomStream pictures) {
-  AdamW optimizer(net.named_parameters(), {.weight_decay = 0.01});
-  const ScheduleConfig schedule{.kind = Schedule::cosine,
-                                .peak = 2e-3,
-                                .warmup = config.updates / 10,
-                                .total = config.updates};
-  Progress progress("training", config.updates);
-  double smooth_loss = 0.0;
-  for (std::int64_t update = 1; update <= config.updates; ++update) {
-    const DigitBatch batch = draw_digits(pictures, update * config.batch, config.batch);
-    const Tensor loss = cross_entropy(net(batch.pictures), batch.labels);
-    loss.backward();
-    const double now = rate(schedule, update);
-    optimizer.step({.rate = now, .gradient_scale = clip(optimizer.parameters(), 1.0).scale});
-    optimizer.zero_grad();
-    smooth_loss = update == 1 ? loss.item() : 0.95 * smooth_loss + 0.05 * loss.item();
-    progress.update(
-        update, fmt::format("update {:>4}  loss {:.4f}  rate {:.5f}", update, smooth_loss, now));
+GrammarCorpus make_corpus(const DemoArguments& demo) {
+  GrammarCorpus corpus = grammar_corpus(demo.grammar);
+  fs::create_directories(demo.folder);
+  write_pairs(demo.folder / "corpus", corpus.training);
+  write_pairs(demo.folder / "held-out", corpus.held_out);
+  return corpus;
+}
+
+// Every sentence held out, translated.
+std::vector<Translation> translate_all(const Translator& translator,
+                                       const std::vector<GrammarPair>& pairs) {
+  std::vector<std::string> sentences;
+  for (const GrammarPair& pair : pairs) sentences.push_back(pair.english);
+  std::vector<Translation> best;
+  for (auto& found : translator.translate(sentences)) {
+    best.push_back(found.empty() ? Translation{} : std::move(found[0]));
+  }
+  return best;
+}
+
+double bleu_of(const std::vector<Translation>& translations,
+               const std::vector<GrammarPair>& pairs) {
+  evaluation::Lines hypotheses, references;
+  for (const Translation& translation : translations) hypotheses.push_back(translation.text);
+  for (const GrammarPair& pair : pairs) references.push_back(pair.chinese);
+  const evaluation::Bleu bleu({.tokenizer = evaluation::BleuTokenizer::zh});
+  return corpus_score(bleu, hypotheses, {&references, 1}).value;
+}
+
+void show_translations(const std::vector<Translation>& translations,
+                       const std::vector<GrammarPair>& pairs) {
+  for (std::size_t i = 0; i < std::min(kShown, pairs.size()); ++i) {
+    fmt::print("  {}\n  {}\n", pairs[i].english, translations[i].text);
+    if (translations[i].text != pairs[i].chinese) {
+      fmt::print("  {}   (what the grammar says)\n", pairs[i].chinese);
+    }
+    fmt::print("\n");
   }
 }
 
-struct Judged {
-  DigitBatch pictures;
-  std::vector<std::int64_t> said;
-  std::vector<float> sure;
-
-  bool right(std::int64_t i) const {
-    return said[static_cast<std::size_t>(i)] == pictures.labels.data<std::int64_t>()[i];
+// The sentence, among those translated rightly, whose words move the most: the picture of a
+// diagonal says little.
+std::size_t most_moved(const std::vector<Translation>& translations,
+                       const std::vector<GrammarPair>& pairs) {
+  std::size_t best = 0;
+  std::int64_t most = -1;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (translations[i].text != pairs[i].chinese || pairs[i].english.size() > 60) continue;
+    std::int64_t crossings = 0;
+    for (const GrammarPair::Link& a : pairs[i].links) {
+      for (const GrammarPair::Link& b : pairs[i].links) {
+        crossings += a.sure && b.sure && a.word < b.word && a.character > b.character ? 1 : 0;
+      }
+    }
+    if (crossings > most) most = crossings, best = i;
   }
-};
-
-Judged judge(const DigitNet& net, RandomStream stream, std::int64_t count) {
-  const NoGrad off;
-  Judged j{draw_digits(stream, 0, count), {}, {}};
-  const Ordered best = topk(softmax(net(j.pictures.pictures)), 1);
-  j.said = best.indices.to_vector<std::int64_t>();
-  j.sure = best.values.to_vector<float>();
-  return j;
+  return best;
 }
 
-// Pictures in one row with what the network says of each below.
-void show(const Judged& j, const std::vector<std::int64_t>& which) {
-  constexpr int kGap = 3;
-  std::string lines;
-  Tensor row = empty({static_cast<std::int64_t>(which.size()), 1, kDigitSide, kDigitSide});
-  for (std::size_t i = 0; i < which.size(); ++i) {
-    constexpr std::int64_t kSize = kDigitSide * kDigitSide;
-    std::copy_n(j.pictures.pictures.data<float>() + which[i] * kSize, kSize,
-                row.mutable_data<float>() + static_cast<std::int64_t>(i) * kSize);
-    const std::size_t at = static_cast<std::size_t>(which[i]);
-    const std::string verdict =
-        fmt::format("{} ({:.0f} %){}", j.said[at], j.sure[at] * 100,
-                    j.right(which[i])
-                        ? ""
-                        : fmt::format(", drawn as {}", j.pictures.labels.data<std::int64_t>()[at]));
-    lines += fmt::format("{:{}}{:^{}}", "", kGap, verdict, kDigitSide);
-  }
-  fmt::print("{}{}\n\n", show_digits(row, 0, static_cast<std::int64_t>(which.size()), kGap), lines);
+// English words, and Chinese pieces without the mark that SentencePiece begins a text with.
+std::vector<std::string> words_of(std::string_view sentence) {
+  std::vector<std::string> words;
+  for (const std::string_view word : unicode::split_words(sentence)) words.emplace_back(word);
+  return words;
 }
 
-void demo(const DemoConfig& config) {
-  default_generator() = Generator(config.seed);
-  const RandomStream training{config.seed, 1};
-  const RandomStream held_out{config.seed, 2};
-  DigitNet net;
+std::vector<std::string> pieces_of(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
+  std::vector<std::string> pieces;
+  for (const std::int32_t id : ids) pieces.push_back(tokenizer.decode({&id, 1}));
+  return pieces;
+}
+
+// Where the translator looked while it wrote each piece.
+void show_alignment(const Translator& translator, const GrammarPair& pair,
+                    const Translation& translation) {
+  const std::vector<std::int32_t> source = translator.read(pair.english);
+  const std::vector<std::int32_t>& target = translation.hypothesis.tokens;
+  const Tensor weights = source_attention(
+      examine_weights(translator, {.source = source, .tokens = target}));  // [T + 1, S]
+  const auto from = word_numbers(word_spans(*translator.source(), source), source.size());
+  std::vector<std::int64_t> to(target.size() + 1, kNoWord);  // the end is none
+  std::iota(to.begin(), to.end() - 1, 0);
+  fmt::print("{}\n", see::alignment_text({.weights = merge_words(weights, WordMap{from, to}),
+                                          .source = words_of(pair.english),
+                                          .target = pieces_of(*translator.target(), target)}));
+}
+
+void draw(const Translator& translator, const GrammarPair& pair, const Translation& translation,
+          const fs::path& folder) {
+  const see::AttentionView view =
+      see::attention_of(translator, pair.english, translation.hypothesis.tokens);
+  io::write_file(folder / "attention.svg", see::attention_svg(view));
+  io::write_file(folder / "attention.html", see::attention_html(view));
+}
+
+void say_what_next(const DemoArguments& demo, const std::string& program) {
   fmt::print(
-      "heed draws digits: turned, slanted, thick or thin, with noise. A network of {} parameters "
-      "learns to read\n"
-      "them on {} threads. The pictures it is judged by are not among those it learns from.\n\n",
-      net.parameter_count(), num_threads());
-  train(net, config, training);
-  net.eval();
-  const Judged judged = judge(net, held_out, config.held_out);
-  std::vector<std::int64_t> shown{0, 1, 2, 3}, wrong;
-  std::int64_t right = 0;
-  for (std::int64_t i = 0; i < config.held_out; ++i) {
-    right += judged.right(i) ? 1 : 0;
-    if (!judged.right(i) && wrong.size() < 4) wrong.push_back(i);
+      "Pictures of what every head attended to:\n"
+      "  {0}/attention.html   to explore in a browser\n"
+      "  {0}/attention.svg\n\n"
+      "Translate sentences of your own in that little language:\n"
+      "  echo 'She will buy two red cars tomorrow.' | {1} translate --model {2}\n"
+      "Train on your own files, a sentence a line, the same line in both:\n"
+      "  {1} train --model my-model --train-sets train.en train.de --valid-sets valid.en valid.de\n"
+      "All that this demo told the training is in {3}.\n",
+      demo.folder.string(), program, demo.model().string(), (demo.model() / kUsedConfig).string());
+}
+
+void demo(const DemoArguments& arguments, const std::string& program) {
+  fmt::print("A grammar of heed's own makes {} English sentences and their Chinese translations.\n",
+             arguments.grammar.sentences);
+  const GrammarCorpus corpus = make_corpus(arguments);
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, corpus.training.size()); ++i) {
+    fmt::print("  {}\n  {}\n", corpus.training[i].english, corpus.training[i].chinese);
   }
-  fmt::print("\nNew pictures, and what the network says they are:\n\n");
-  show(judged, shown);
-  if (!wrong.empty()) {
-    fmt::print("The hardest of them; would you have known?\n\n");
-    show(judged, wrong);
-  }
-  fmt::print("{:.1f} % of {} new pictures read correctly.\n",
-             100.0 * static_cast<double>(right) / static_cast<double>(config.held_out),
-             config.held_out);
+  fmt::print("\nA Transformer learns to translate from them.\n");
+  std::fflush(stdout);
+  const TrainConfig config = demo_config(arguments);
+  check_folder(arguments, config);
+  if (run_training({.config = config, .resume = true}) == Outcome::interrupted) return;
+
+  const Translator translator = load_translator(arguments.model());
+  const std::vector<Translation> translations = translate_all(translator, corpus.held_out);
+  fmt::print("\nBLEU on {} sentences it has never seen: {:.1f}\n\n", corpus.held_out.size(),
+             bleu_of(translations, corpus.held_out));
+  show_translations(translations, corpus.held_out);
+  const std::size_t moved = most_moved(translations, corpus.held_out);
+  fmt::print("Where it looked while it wrote each piece of the translation:\n\n");
+  show_alignment(translator, corpus.held_out[moved], translations[moved]);
+  draw(translator, corpus.held_out[moved], translations[moved], arguments.folder);
+  say_what_next(arguments, program);
 }
 
 }  // namespace
 
 void add_demo(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand(
-      "demo", "Train a small network on digits that heed draws, and show what it learnt");
-  const auto config = std::make_shared<DemoConfig>();
-  verb->add_option("--updates", config->updates, "training steps")
+      "demo", "Train a small translator in about two minutes and see why it chose each word");
+  const auto arguments = std::make_shared<DemoArguments>();
+  verb->add_option("--folder", arguments->folder, "where corpus, model and pictures go")
+      ->capture_default_str();
+  verb->add_option("--updates", arguments->updates, "training steps")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  verb->add_option("--batch", config->batch, "pictures a step")
-      ->check(CLI::Range(1, 65536))
+  verb->add_option("--sentences", arguments->grammar.sentences, "to train on")
+      ->check(CLI::Range(1000, 10000000))
       ->capture_default_str();
-  verb->add_option("--held-out", config->held_out, "pictures to judge by")
-      ->check(CLI::Range(4, 1000000))
+  verb->add_option("--held-out", arguments->grammar.held_out, "sentences to judge by")
+      ->check(CLI::Range(12, 100000))
       ->capture_default_str();
-  verb->add_option("--seed", config->seed, "another seed draws other pictures")
+  verb->add_option("--seed", arguments->grammar.seed, "another seed makes other sentences")
       ->capture_default_str();
-  verb->callback([config] { demo(*config); });
+  verb->callback([arguments] {
+    const char* const program = std::getenv("HEED_PROGRAM");  // ./run says how it was called
+    demo(*arguments, program ? program : "heed");
+  });
 }
 
 }  // namespace heed::cli

@@ -185,5 +185,12 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   add_test(NAME cli.score_stdin
            COMMAND sh -c "tr '\t' ' ' < hyp1.txt | $1 score ref1.txt | cmp - bleu.json" sh
                    $<TARGET_FILE:heed_cli> WORKING_DIRECTORY ${score})
-  heed_add_cli_test(demo 0 demo --updates=20 --held-out=50)
+  # From nothing, then once more: it shows what it has.
+  add_test(NAME cli.demo
+           COMMAND sh -c "rm -rf demo && $1 demo --folder demo --updates=20 --held-out=50 && \
+$1 demo --folder demo --updates=20 --held-out=50 | grep -q BLEU && test -s demo/attention.html" sh
+                   $<TARGET_FILE:heed_cli> WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  heed_add_cli_test(demo_other 1 demo --folder ${PROJECT_BINARY_DIR}/demo --updates=21)
+  set_tests_properties(cli.demo PROPERTIES FIXTURES_SETUP demo)
+  set_tests_properties(cli.demo_other PROPERTIES FIXTURES_REQUIRED demo)
 endif()
