@@ -187,8 +187,8 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
                    $<TARGET_FILE:heed_cli> WORKING_DIRECTORY ${score})
   # From nothing, then once more: it shows what it has.
   add_test(NAME cli.demo
-           COMMAND sh -c "rm -rf demo && $1 demo --folder demo --updates=20 --held-out=50 && \
-$1 demo --folder demo --updates=20 --held-out=50 | grep -q BLEU && test -s demo/attention.html" sh
+           COMMAND sh -c "rm -rf demo && $1 demo --folder demo --updates=20 --held-out=50 --sentences=3000 && \
+$1 demo --folder demo --updates=20 --held-out=50 --sentences=3000 | grep -q BLEU && test -s demo/attention.html" sh
                    $<TARGET_FILE:heed_cli> WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   heed_add_cli_test(demo_other 1 demo --folder ${PROJECT_BINARY_DIR}/demo --updates=21)
   set_tests_properties(cli.demo PROPERTIES FIXTURES_SETUP demo)
