@@ -24,9 +24,8 @@ function(heed_add_test_program name)
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
   endif()
   # Four tenths of the time to compile a test went into reading these.
-  target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm>
-                            <filesystem> <functional> <string> <vector>)
-  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
+  heed_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm> <filesystem>
+                  <functional> <string> <vector>)
 endfunction()
 
 heed_add_test_program(heed_tests ${heed_test_sources})

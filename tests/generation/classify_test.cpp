@@ -6,27 +6,13 @@
 
 #include <numeric>
 
-#include "tests/generation/tiny_translator.h"
+#include "tests/generation/tiny_text_model.h"
 
 namespace heed {
 namespace {
 
-using test::letters;
+using test::tiny_classifier;
 using testing::ElementsAre;
-
-TextClassifier tiny_classifier() {
-  const auto tokenizer = letters();
-  Generator random(2);
-  Classifier model({.vocabulary = tokenizer->size(),
-                    .classes = 3,
-                    .embed = 16,
-                    .heads = 2,
-                    .hidden = 20,
-                    .layers = 1},
-                   random);
-  model.eval();
-  return {std::move(model), tokenizer, {"good", "bad", "ugly"}};
-}
 
 TEST(Classify, TextsDoNotDependOnTheirNeighbours) {
   const TextClassifier classifier = tiny_classifier();

@@ -8,7 +8,7 @@
 #include "heed/generation/plan.h"
 #include "heed/generation/search.h"
 #include "heed/tensor/create.h"
-#include "tests/generation/tiny_translator.h"
+#include "tests/generation/tiny_text_model.h"
 #include "tests/models/model_case.h"
 #include "tests/support/error_message.h"
 
@@ -16,21 +16,9 @@ namespace heed {
 namespace {
 
 using test::letters;
+using test::tiny_generator;
 using testing::HasSubstr;
 using Tokens = std::vector<std::int32_t>;
-
-TextGenerator tiny_generator(const std::string& positions = "learned max_length=16") {
-  const auto tokenizer = letters();
-  Generator random(2);
-  LanguageModel model({.vocabulary = tokenizer->size(),
-                       .embed = 16,
-                       .heads = 2,
-                       .layers = 2,
-                       .positions = positions},
-                      random);
-  model.eval();
-  return {std::move(model), tokenizer};
-}
 
 // Until max_length, whatever the end's probability.
 SearchOptions of_length(std::int64_t length, SearchOptions options = {.beam_size = 1}) {

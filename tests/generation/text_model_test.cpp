@@ -6,7 +6,7 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/generation/search.h"
-#include "tests/generation/tiny_translator.h"
+#include "tests/generation/tiny_text_model.h"
 #include "tests/models/model_case.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
@@ -14,37 +14,10 @@
 namespace heed {
 namespace {
 
-using test::letters;
+using test::tiny_classifier;
+using test::tiny_generator;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-TextGenerator tiny_generator() {
-  const auto tokenizer = letters();
-  Generator random(2);
-  LanguageModel model({.vocabulary = tokenizer->size(),
-                       .embed = 16,
-                       .heads = 2,
-                       .layers = 2,
-                       .dropout = 0.1,
-                       .positions = "learned max_length=16"},
-                      random);
-  model.eval();
-  return {std::move(model), tokenizer};
-}
-
-TextClassifier tiny_classifier() {
-  const auto tokenizer = letters();
-  Generator random(2);
-  Classifier model({.vocabulary = tokenizer->size(),
-                    .classes = 3,
-                    .embed = 16,
-                    .heads = 2,
-                    .hidden = 20,
-                    .layers = 1},
-                   random);
-  model.eval();
-  return {std::move(model), tokenizer, {"good", "bad", "ugly"}};
-}
 
 Tensor ids_of(const std::vector<std::int32_t>& tokens) {
   const std::vector<std::int64_t> wide(tokens.begin(), tokens.end());

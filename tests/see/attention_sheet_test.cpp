@@ -4,19 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/see/small_view.h"
+#include "tests/support/count.h"
 #include "tests/support/error_message.h"
 
 namespace heed::see {
 namespace {
 
+using heed::test::count;
 using testing::HasSubstr;
 using testing::Not;
-
-std::size_t count(const std::string& text, const std::string& what) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
 
 TEST(AttentionSheet, HasEveryLayerAndHeadOfEveryKind) {
   const std::string svg = attention_svg(test::small_view());
