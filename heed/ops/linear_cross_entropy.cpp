@@ -14,11 +14,12 @@
 namespace heed {
 namespace {
 
-// Rows of scores at a time: some four million scores, 16 MB. Fewer add to the gradient of W more
-// often, more leave the cache.
+// Rows of scores at a time: up to 128 MB of scores. Every block packs W anew for its products, so
+// few rows cost time (2048 x 512 x 32000 on two cores of Zen 4: 131 rows 1664 ms, 256 rows 1500,
+// 1024 rows 1450, all at once 1425), and beyond a thousand little is left to gain.
 std::int64_t default_rows(std::int64_t classes) {
-  constexpr std::int64_t kScores = std::int64_t{1} << 22;
-  return std::clamp<std::int64_t>(kScores / std::max<std::int64_t>(1, classes), 64, 4096);
+  constexpr std::int64_t kScores = std::int64_t{1} << 25;
+  return std::clamp<std::int64_t>(kScores / std::max<std::int64_t>(1, classes), 256, 1024);
 }
 
 struct Sizes {
@@ -154,7 +155,7 @@ LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
                                         const Tensor& targets, CrossEntropyOptions options,
                                         std::int64_t rows_at_once) {
   check_arguments(x, weight, targets, options);
-  HEED_CHECK(rows_at_once >= 0, "[linear_cross_entropy] rows_at_once {}: 1 or more, or 0 for 16 MB",
+  HEED_CHECK(rows_at_once >= 0, "[linear_cross_entropy] rows_at_once {}: 1 or more, or 0 for what suits the sizes",
              rows_at_once);
   const Classes classes = classes_of(targets, weight.size(0), options.ignore_index);
   const Tensor rows = contiguous_copy(x), matrix = contiguous_copy(weight);

@@ -16,7 +16,7 @@ struct LinearCrossEntropy {
 };
 
 /// The loss of rows x [..., E] under weight [V, E] and classes targets [...]; the reduction is mean
-/// or sum. `rows_at_once` rows of scores are in memory at a time; 0: some 16 MB of them.
+/// or sum. `rows_at_once` rows of scores are in memory at a time; 0: as many as suit the sizes.
 LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
                                         const Tensor& targets, CrossEntropyOptions options = {},
                                         std::int64_t rows_at_once = 0);
