@@ -78,7 +78,8 @@ TEST(LinearCrossEntropy, AnyNumberOfRowsAtOnceIsTheSameLoss) {
   EXPECT_EQ(error_message([&] {
               linear_cross_entropy(zeros({23, 5}), zeros({9, 5}), targets, {}, -1);
             }),
-            "[linear_cross_entropy] rows_at_once -1: 1 or more, or 0 for 16 MB");
+            "[linear_cross_entropy] rows_at_once -1: 1 or more, or 0 for what suits the "
+            "sizes");
 }
 
 TEST(LinearCrossEntropy, WithoutTheTapeOnlyTheLoss) {
