@@ -61,7 +61,7 @@ std::vector<Heatmap> pattern_of(const Mechanism& mechanism, const PatternOptions
   for (std::int64_t h = 0; h < weights.size(1); ++h) {
     Heatmap map;
     map.title = weights.size(1) == 1 ? std::string(mechanism.name)
-                                     : fmt::format("{}, head {}", mechanism.name, h);
+                                     : fmt::format("{}, head {}", mechanism.name, h + 1);
     map.weights = view::select(view::select(weights, 0, 0), 0, h);  // [R, Tk]
     maps.push_back(map);
   }
