@@ -128,6 +128,9 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
                                     $<TARGET_FILE:heed_cli>)
   add_test(NAME cli.train_log COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/train_log_test.py
                                       $<TARGET_FILE:heed_cli>)
+  add_test(NAME cli.how_to COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/how_to_test.py
+                                   $<TARGET_FILE:heed_cli> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(cli.how_to PROPERTIES LABELS slow)
   set(text ${PROJECT_SOURCE_DIR}/README.md)
   set(vocab ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/tokenizer)
   set(codes ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/bpe_codes/version_2.txt)

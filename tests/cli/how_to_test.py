@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Runs the shell commands of the how-to pages and of the README, with small files and short trainings.
+
+Usage: how_to_test.py HEED ROOT. Pages that build on each other run in one folder, in order; a Chinese page must have
+the commands of the English one.
+"""
+
+import gzip
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HEED, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"], ["see"], ["README"]]
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+# What ./run is in a test: the program, with trainings of five updates. What the tests would do is left out.
+RUN = r"""#!/bin/sh
+verb=$1; shift
+case $verb in
+  demo) exec "$HEED" demo --updates=2 --held-out=12 --sentences=3000 ;;
+  test) exit 0 ;;
+  heed) ;;
+  *) echo "the test's ./run does not know $verb" >&2; exit 2 ;;
+esac
+exec "$HEED" "$@"
+"""
+SHORT = "--after=5u --valid-freq=5u --save-freq=1u"
+SMALL = ("--vocabulary.size=500 --transformer.embed=16 --transformer.heads=2 --transformer.hidden=16 "
+         "--encoder-layers=1 --decoder-layers=1")
+
+
+def page(name):
+    """The file of a page, and that of its Chinese twin."""
+    folder = ROOT if name == "README" else ROOT / "docs" / "how-to"
+    return folder / f"{name}.md", folder / f"{name}.zh-CN.md"
+
+
+def commands(path):
+    """The shell blocks of a page."""
+    return BLOCK.findall(path.read_text(encoding="utf-8"))
+
+
+def without_comments(blocks):
+    """Comments are in the page's language."""
+    return [re.sub(r"\s+# .*$", "", block, flags=re.MULTILINE) for block in blocks]
+
+
+def shortened(block):
+    """The block with trainings of five updates, and small ones where nothing says how large."""
+    block = re.sub(r" --(?:after|valid-freq|save-freq)=\S+", "", block)
+    block = block.replace("checkpoint_594", "checkpoint_4").replace("checkpoint_600", "checkpoint_5")
+    calls = block.replace("\\\n", " ").splitlines()
+    for i, call in enumerate(calls):
+        if "heed train" in call and "--resume" not in call:
+            has_sizes = "--vocabulary" in call or " -c " in call
+            calls[i] = f"{call} {SHORT} {'' if has_sizes else SMALL}"
+    return "\n".join(calls)
+
+
+def furnish(folder):
+    """The files that pages take for granted: a small corpus under all the names, a model, the configs."""
+    (folder / "run").write_text(RUN)
+    (folder / "run").chmod(0o755)
+    (folder / "configs").symlink_to(ROOT / "configs")
+    heed(folder, "corpus grammar -n 300 --held-out 30 --seed 2 -o corpus")
+    sides = {"en": "en", "de": "zh"}
+    for name, part in (("train", "corpus"), ("valid", "corpus.test"), ("test", "corpus.test"), ("input", "corpus.test")):
+        for side, of in sides.items():
+            text = (folder / f"{part}.{of}").read_bytes()
+            (folder / f"{name}.{side}").write_bytes(text)
+            (folder / f"{name}.{side}.gz").write_bytes(gzip.compress(text))
+    for name in ("reference", "output", "baseline", "new"):
+        shutil.copy(folder / "corpus.test.en", folder / f"{name}.de")
+    (folder / "input.txt").write_bytes((folder / "train.en").read_bytes() * 5)
+    heed(folder, f"train --model model --train-sets train.en train.de {SHORT} {SMALL}")
+    (folder / "DIR").symlink_to("model")
+
+
+def heed(folder, arguments):
+    """Runs the program."""
+    sh(folder, f'"$HEED" {arguments}')
+
+
+def sh(folder, text):
+    """Runs commands until one fails, which fails the test."""
+    done = subprocess.run(["sh", "-ec", text], cwd=folder, env={"HEED": HEED, "PATH": "/usr/bin:/bin"},
+                          capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{text}\nended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+def main():
+    pages = {name for chain in CHAINS for name in chain} - {"README"}
+    there = {path.name.split(".")[0] for path in (ROOT / "docs" / "how-to").glob("*.md")}
+    assert pages == there, f"pages that no chain has, or that are gone: {pages ^ there}"
+    with tempfile.TemporaryDirectory() as temporary:
+        furnished = pathlib.Path(temporary) / "furnished"
+        furnished.mkdir()
+        furnish(furnished)
+        for chain in CHAINS:
+            folder = pathlib.Path(temporary) / chain[0]
+            shutil.copytree(furnished, folder, symlinks=True)
+            for name in chain:
+                english, chinese = page(name)
+                blocks = commands(english)
+                assert without_comments(blocks) == without_comments(commands(chinese)), f"{chinese} differs"
+                for block in blocks:
+                    sh(folder, shortened(block))
+                print(f"{name}: {len(blocks)} blocks")
+
+
+main()
