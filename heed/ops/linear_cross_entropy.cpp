@@ -155,7 +155,8 @@ LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
                                         const Tensor& targets, CrossEntropyOptions options,
                                         std::int64_t rows_at_once) {
   check_arguments(x, weight, targets, options);
-  HEED_CHECK(rows_at_once >= 0, "[linear_cross_entropy] rows_at_once {}: 1 or more, or 0 for what suits the sizes",
+  HEED_CHECK(rows_at_once >= 0,
+             "[linear_cross_entropy] rows_at_once {}: 1 or more, or 0 for what suits the sizes",
              rows_at_once);
   const Classes classes = classes_of(targets, weight.size(0), options.ignore_index);
   const Tensor rows = contiguous_copy(x), matrix = contiguous_copy(weight);

@@ -18,7 +18,6 @@ class AddedCode : public Position {
   static constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
  protected:
-
   /// A code of E features for positions [0, length); `name` is who complains, a literal.
   AddedCode(std::string_view name, std::int64_t embed, std::int64_t length);
 
