@@ -13,7 +13,6 @@
 #include "heed/base/threads.h"
 #include "heed/generation/classify.h"
 #include "heed/generation/ordering.h"
-#include "heed/generation/position_limit.h"
 #include "heed/io/config.h"
 
 namespace heed::cli {
@@ -45,7 +44,7 @@ void classify(const ClassifyFlags& flags) {
   io::set_fields(ordering, flags.ordering);
   if (flags.threads > 0) set_num_threads(flags.threads);
   const TextClassifier classifier = load_text_classifier(flags.model);
-  const std::int64_t longest = std::min(flags.max_source, position_limit(classifier.model.tokens));
+  const std::int64_t longest = std::min(flags.max_source, classifier.model.tokens.max_length());
   TextLines lines(flags.files.input, flags.files.policy());
   Output output(flags.files.output);
 

@@ -14,7 +14,6 @@
 #include "heed/base/threads.h"
 #include "heed/generation/attention_file.h"
 #include "heed/generation/output_form.h"
-#include "heed/generation/position_limit.h"
 #include "heed/generation/translation_filter.h"
 #include "heed/io/config.h"
 
@@ -35,7 +34,7 @@ struct TranslateFlags {
 class LengthLimit {
  public:
   LengthLimit(const TranslateFlags& flags, const Translator& translator)
-      : longest_(std::min(flags.max_source, position_limit(translator.model().source) - 1)),
+      : longest_(std::min(flags.max_source, translator.model().source.max_length() - 1)),
         policy_(flags.on_long) {}
 
   /// The tokens, end included, as they go to the model.

@@ -2,6 +2,7 @@
 // and keys, or by stages of the scores. positions/ has the members; the list of names is here.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +43,10 @@ struct PositionSizes {
 /// A position code; each of its ways does nothing unless the code goes that way.
 class Position : public Module {
  public:
+  static constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
+
+  /// How many positions there are.
+  virtual std::int64_t length() const { return kAnyLength; }
   /// What the code adds to x [B, T, E], whose first position is `first`.
   virtual Tensor embed(const Tensor& x, std::int64_t first = 0) const;
   /// Queries or keys [B, H, T, D] turned to their positions.

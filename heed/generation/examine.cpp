@@ -59,4 +59,8 @@ Tensor source_attention(const TransformerWeights& weights, std::optional<std::in
   return mean(stack(chosen, 0), {0});  // [T, S]
 }
 
+Tensor without_ends(const Tensor& attention) {
+  return slice(slice(attention, 0, 0, attention.size(0) - 1), 1, 0, attention.size(1) - 1);
+}
+
 }  // namespace heed

@@ -30,4 +30,7 @@ TransformerWeights examine_weights(const Translator& translator, const WrittenFo
 Tensor source_attention(const TransformerWeights& weights,
                         std::optional<std::int64_t> layer = std::nullopt);
 
+/// The same without the ends, which no alignment links: [T, S - 1].
+Tensor without_ends(const Tensor& attention);
+
 }  // namespace heed

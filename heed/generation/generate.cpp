@@ -1,14 +1,12 @@
 #include "heed/generation/generate.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/generation/cached_steps.h"
 #include "heed/generation/plan.h"
-#include "heed/generation/position_limit.h"
 #include "heed/generation/search.h"
 
 namespace heed {
@@ -111,17 +109,14 @@ NBest generate(const TextGenerator& generator, const GenerateRequest& request,
   const NoGrad no_grad;
   const bool is_single =
       options.method == SearchMethod::sample ? options.n_best == 1 : options.beam_size == 1;
-  SearchOptions free = options;
-  free.max_length_ratio = 1.0;
-  const auto steps = make_endless_steps(generator.model, 1, request.prompt,
-                                        position_limit(generator.model.tokens));
+  const auto steps =
+      make_endless_steps(generator.model, 1, request.prompt, generator.model.tokens.max_length());
   const std::function<void(std::int32_t)> nobody;
   WatchedSteps watched(*steps, is_single ? request.on_token : nobody);
-  const Start start{.token = request.prompt.back(),
-                    .source_length = std::numeric_limits<std::int32_t>::max(),
-                    .stream = request.stream};
+  const Start start{
+      .token = request.prompt.back(), .source_length = std::nullopt, .stream = request.stream};
   return std::move(
-      search(watched, {&start, 1}, make_plan(free, generator.tokenizer->special()))[0]);
+      search(watched, {&start, 1}, make_plan(options, generator.tokenizer->special()))[0]);
 }
 
 }  // namespace heed

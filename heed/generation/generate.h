@@ -14,6 +14,7 @@
 
 #include "heed/generation/hypothesis.h"
 #include "heed/generation/options.h"
+#include "heed/generation/step_model.h"
 #include "heed/generation/text_model.h"
 
 namespace heed {

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace heed {
 
 /// Where one sentence begins.
 struct Start {
-  std::int32_t token = 1;          ///< The token before the first: begin, or a prompt's last.
-  std::int64_t source_length = 0;  ///< Tokens of the source: what bounds the result's length.
-  std::uint64_t stream = 0;        ///< Of random numbers; a sentence's own, whatever its batch.
+  std::int32_t token = 1;  ///< The token before the first: begin, or a prompt's last.
+  /// Tokens of the source, which bound the result's length; none: there is no source.
+  std::optional<std::int64_t> source_length = 0;
+  std::uint64_t stream = 0;  ///< Of random numbers; a sentence's own, whatever its batch.
 };
 
 /// One result. Probabilities are the model's own, whatever was forbidden or drawn.

@@ -58,9 +58,11 @@ double length_divisor(const SearchOptions& options, std::int64_t length) {
   return std::pow(base, options.length_penalty);
 }
 
-std::int64_t longest_result(const SearchOptions& options, std::int64_t source_length) {
+std::int64_t longest_result(const SearchOptions& options,
+                            std::optional<std::int64_t> source_length) {
+  if (!source_length) return options.max_length;
   const double of_source =
-      options.max_length_ratio * static_cast<double>(source_length) + options.max_length_extra;
+      options.max_length_ratio * static_cast<double>(*source_length) + options.max_length_extra;
   if (of_source >= static_cast<double>(options.max_length)) return options.max_length;
   return static_cast<std::int64_t>(of_source);
 }

@@ -73,7 +73,9 @@ struct SearchOptions {
 /// What the log-probability of a hypothesis of that length, end token included, is divided by.
 double length_divisor(const SearchOptions& options, std::int64_t length);
 
-/// The most tokens that a sentence may get: the least of max_length and ratio * S + extra.
-std::int64_t longest_result(const SearchOptions& options, std::int64_t source_length);
+/// The most tokens that a sentence may get: the least of max_length and, if there is a source of S
+/// tokens, ratio * S + extra.
+std::int64_t longest_result(const SearchOptions& options,
+                            std::optional<std::int64_t> source_length);
 
 }  // namespace heed

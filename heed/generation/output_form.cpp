@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "heed/generation/alignment.h"
-#include "heed/ops/view.h"
 
 namespace heed {
 namespace {
@@ -77,7 +76,7 @@ std::string alignment_text(const Translator& translator, const WrittenFor& writt
   if (form.alignment == AlignmentForm::soft && !of_words) return to_soft_text(all);
   // The ends are no words, and what looks at the end rather than at a word is best left out of
   // neither: it gets the word it looked at most.
-  const Tensor inner = slice(slice(all, 0, 0, all.size(0) - 1), 1, 0, all.size(1) - 1);
+  const Tensor inner = without_ends(all);  // [T, S - 1]
   const auto source = written.source.first(written.source.size() - 1);
   const auto source_words = word_numbers(word_spans(*translator.source(), source), source.size());
   const auto target_words =

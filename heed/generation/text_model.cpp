@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "heed/base/error.h"
-#include "heed/generation/cached_steps.h"
 #include "heed/generation/model_folder.h"
 #include "heed/nn/checkpoint_file.h"
 
@@ -84,17 +83,6 @@ TextClassifier load_text_classifier(const std::filesystem::path& place) {
   const auto about = read<ClassifierConfig>(folder, kClassifier);
   return {load<Classifier>(about.model, folder), load_tokenizer(folder / about.tokenizer),
           about.labels};
-}
-
-std::unique_ptr<StepModel> make_steps(const LanguageModel& model, std::int64_t rows,
-                                      std::span<const std::int32_t> prompt) {
-  HEED_CHECK(!prompt.empty(), "[generate] the prompt has no tokens: give at least one character");
-  LanguageModel::Decoding decoding = model.start(rows);
-  std::vector<std::int32_t> read;
-  for (std::int64_t row = 0; row < rows; ++row)
-    read.insert(read.end(), prompt.begin(), prompt.end() - 1);
-  if (!read.empty()) model.step(ids_of(read, rows), decoding);
-  return std::make_unique<CachedSteps<LanguageModel>>(model, rows, std::move(decoding));
 }
 
 }  // namespace heed

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "heed/generation/step_model.h"
 #include "heed/models/classifier.h"
 #include "heed/models/language_model.h"
 #include "heed/text/tokenizer.h"
@@ -32,10 +31,5 @@ void save_text_classifier(const TextClassifier& classifier, const std::filesyste
 /// run will do: find_model().
 TextGenerator load_text_generator(const std::filesystem::path& place);
 TextClassifier load_text_classifier(const std::filesystem::path& place);
-
-/// The model as searches drive it: `rows` sequences that all begin with a prompt, whose last token
-/// is the first one to be given to step(). The model must outlive it.
-std::unique_ptr<StepModel> make_steps(const LanguageModel& model, std::int64_t rows,
-                                      std::span<const std::int32_t> prompt);
 
 }  // namespace heed

@@ -8,7 +8,6 @@
 #include "heed/generation/model_folder.h"
 #include "heed/generation/ordering.h"
 #include "heed/generation/plan.h"
-#include "heed/generation/position_limit.h"
 #include "heed/generation/search.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/tensor/create.h"
@@ -76,7 +75,7 @@ std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
   }
   const auto steps = make_steps(model_, model_.encode(ids, lengths), options.stepping);
   SearchOptions bounded = options.search;
-  bounded.max_length = std::min(bounded.max_length, position_limit(model_.target) - 1);  // begin
+  bounded.max_length = std::min(bounded.max_length, model_.target.max_length() - 1);  // begin
   bounded.min_length = std::min(bounded.min_length, bounded.max_length);
   return search(*steps, starts, make_plan(bounded, target_->special()));
 }

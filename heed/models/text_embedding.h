@@ -28,6 +28,8 @@ class TextEmbedding : public Module {
   void visit(ParameterVisitor& visitor) override;
   /// ids [B, T], the first of which stand at position `first` -> [B, T, E].
   Tensor operator()(const Tensor& ids, std::int64_t first = 0) const;
+  /// The most tokens of a text: learned codes, for one, have an end.
+  std::int64_t max_length() const { return position ? position->length() : Position::kAnyLength; }
 
   Embedding tokens;
   std::unique_ptr<Position> position;  // or null

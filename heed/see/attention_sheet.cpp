@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/generation/alignment.h"
+#include "heed/generation/examine.h"
 #include "heed/see/heatmap.h"
 #include "heed/tensor/view.h"
 #include "heed/text/unicode.h"
@@ -191,13 +192,14 @@ std::optional<Panel> panel_of(const AttentionView& view,
 void draw_panel(Svg& svg, const Panel& panel, Point at) {
   svg.text({at.x, at.y + 14.0}, "Alignment: cross-attention, mean of all layers and heads",
            {.size = 15.0, .bold = true});
-  svg.text({at.x, at.y + 32.0}, "framed: where each token that is written looks most",
+  svg.text({at.x, at.y + 32.0},
+           "framed: the links of the alignment, in which the ends have no part",
            {.size = 11.0, .color = kGrey});
   const Point corner{at.x, at.y + kTitle + 20.0};
   draw_heatmap(svg, panel.map, corner, panel.style);
   const HeatmapRoom room = heatmap_room(panel.map, panel.style);
   const double cell = panel.style.cell;
-  for (const AlignmentLink& link : hard_alignment(panel.map.weights)) {
+  for (const AlignmentLink& link : hard_alignment(without_ends(panel.map.weights))) {
     svg.frame({corner.x + room.left + cell * static_cast<double>(link.source) + 0.75,
                corner.y + room.top + cell * static_cast<double>(link.target) + 0.75, cell - 1.5,
                cell - 1.5},

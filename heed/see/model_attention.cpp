@@ -5,9 +5,10 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/generation/cached_steps.h"
+#include "heed/generation/classify.h"
 #include "heed/generation/examine.h"
 #include "heed/tensor/copy.h"
-#include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
 #include "heed/text/unicode.h"
 
@@ -39,11 +40,6 @@ std::vector<std::int32_t> tokens_of(const Tokenizer& tokenizer, std::string_view
   std::vector<std::int32_t> ids = tokenizer.encode(text);
   HEED_CHECK(!ids.empty(), "[see] the sentence has no tokens: give one with words");
   return ids;
-}
-
-Tensor batch_of_one(std::span<const std::int32_t> ids) {
-  const std::vector<std::int64_t> wide(ids.begin(), ids.end());
-  return from_values(std::span<const std::int64_t>(wide), {1, std::ssize(wide)});  // [1, T]
 }
 
 }  // namespace
@@ -90,7 +86,7 @@ AttentionView attention_of(const TextGenerator& generator, std::string_view text
   const NoGrad no_grad;
   const std::vector<std::int32_t> ids = tokens_of(*generator.tokenizer, text);
   std::vector<LayerWeights> weights;
-  generator.model(batch_of_one(ids), &weights);
+  generator.model(ids_of(ids, 1), &weights);
   AttentionView view{.text = unicode::make_valid(text), .parts = {}};
   AttentionPart& part = view.parts.emplace_back();
   part.kind = AttentionKind::decoder;
@@ -103,9 +99,10 @@ AttentionView attention_of(const TextGenerator& generator, std::string_view text
 
 AttentionView attention_of(const TextClassifier& classifier, std::string_view text) {
   const NoGrad no_grad;
-  const std::vector<std::int32_t> ids = tokens_of(*classifier.tokenizer, text);
+  tokens_of(*classifier.tokenizer, text);  // throws if there are none
+  const std::vector<std::int32_t> ids = read_text(classifier, text, Position::kAnyLength);
   std::vector<LayerWeights> weights;
-  const Tensor scores = classifier.model(batch_of_one(ids), {}, &weights);  // [1, C]
+  const Tensor scores = classifier.model(ids_of(ids, 1), {}, &weights);  // [1, C]
   const std::vector<float> values = scores.to_vector<float>();
   const auto best = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
   AttentionView view{

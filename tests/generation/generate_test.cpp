@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/autograd/tape.h"
+#include "heed/generation/cached_steps.h"
 #include "heed/generation/plan.h"
 #include "heed/generation/search.h"
 #include "heed/tensor/create.h"
@@ -24,6 +25,35 @@ using Tokens = std::vector<std::int32_t>;
 SearchOptions of_length(std::int64_t length, SearchOptions options = {.beam_size = 1}) {
   options.min_length = options.max_length = length;
   return options;
+}
+
+TEST(Generate, StepsBehindAPromptAreTheWholePass) {
+  const TextGenerator generator = tiny_generator();
+  const std::vector<std::int32_t> text = generator.tokenizer->encode("bad cabbage");
+  const NoGrad no_grad;
+  const Tensor whole = generator.model.scores(generator.model(ids_of(text, 1)));  // [1, T, V]
+  for (const std::size_t first : {1u, 2u, 6u}) {
+    SCOPED_TRACE(first);
+    const auto steps =
+        make_endless_steps(generator.model, 2, std::span(text).first(first), Position::kAnyLength);
+    EXPECT_EQ(steps->rows(), 2);
+    EXPECT_EQ(steps->vocabulary(), generator.tokenizer->size());
+    for (std::size_t t = first - 1; t < text.size(); ++t) {
+      const Tensor y = steps->step(std::vector<std::int32_t>{text[t], text[t]});  // [2, V]
+      const auto at = static_cast<std::int64_t>(t);
+      const Tensor expected = clone_data(view::select(view::select(whole, 0, 0), 0, at));
+      for (const std::int64_t row : {0, 1}) {
+        EXPECT_LE(test::max_relative_error(test::row_of(y, row), expected), 2e-5) << "token " << t;
+      }
+    }
+  }
+}
+
+TEST(Generate, APromptLeavesNothingOnTheTape) {
+  const TextGenerator generator = tiny_generator();
+  const std::vector<std::int32_t> prompt = generator.tokenizer->encode("bad");
+  const auto steps = make_endless_steps(generator.model, 1, prompt, Position::kAnyLength);
+  EXPECT_FALSE(steps->step(std::vector<std::int32_t>{prompt.back()}).tracks_grad());
 }
 
 TEST(Generate, TellsOfEachToken) {

@@ -28,6 +28,7 @@ TEST(SearchOptions, TheLongestResult) {
   EXPECT_EQ(longest_result(options, 0), 10);
   EXPECT_EQ(longest_result(options, 7), 18);  // 18.4
   EXPECT_EQ(longest_result(options, 1000), 50);
+  EXPECT_EQ(longest_result(options, std::nullopt), 50);
   EXPECT_EQ(longest_result({.max_length = 50, .max_length_ratio = 1e300}, 1000), 50);
   EXPECT_EQ(longest_result({.max_length_ratio = 0, .max_length_extra = 0}, 9), 0);
 }

@@ -6,7 +6,6 @@
 
 #include <fstream>
 
-#include "heed/generation/position_limit.h"
 #include "heed/io/file.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/error_message.h"
@@ -114,14 +113,14 @@ TEST(Translator, EndsWhereItsPositionsDo) {
                      .positions = "learned max_length=6"},
                     generator);
   model.eval();
-  EXPECT_EQ(position_limit(model.source), 6);
+  EXPECT_EQ(model.source.max_length(), 6);
   const Translator translator(std::move(model), tokenizer, tokenizer);
   TranslateOptions options;
   options.search.min_length = 9;
   const auto found = translator.translate(std::vector<std::string>{"abcde"}, options);
   EXPECT_EQ(found[0][0].hypothesis.tokens.size(), 5u) << "and begin";
-  EXPECT_EQ(position_limit(tiny_translator(tokenizer, tokenizer).model().target),
-            AddedCode::kAnyLength);
+  EXPECT_EQ(tiny_translator(tokenizer, tokenizer).model().target.max_length(),
+            Position::kAnyLength);
 }
 
 TEST(Translator, GoesToAFolderAndBack) {

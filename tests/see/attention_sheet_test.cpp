@@ -39,9 +39,18 @@ TEST(AttentionSheet, TheAlignmentIsFramedWhereHardAlignmentsAre) {
   AttentionView view = test::small_view();
   const std::string svg = attention_svg(view);
   EXPECT_THAT(svg, HasSubstr("Alignment"));
-  EXPECT_EQ(count(svg, "#e07b00"), 3u);  // a link for each target
+  EXPECT_EQ(count(svg, "#e07b00"), 2u);  // a link for each target but the end
   view.alignment = {};
   EXPECT_THAT(attention_svg(view), Not(HasSubstr("Alignment")));
+}
+
+TEST(AttentionSheet, AnAlignmentOfNothingButTheEndHasNoFrames) {
+  AttentionView view = test::small_view();
+  view.parts = {test::some_part(AttentionKind::cross, {"</s>"}, {"a", "</s>"})};
+  view.alignment = from_values<float>({0.9f, 0.1f}, {1, 2});
+  const std::string svg = attention_svg(view);
+  EXPECT_THAT(svg, HasSubstr("Alignment"));
+  EXPECT_EQ(count(svg, "#e07b00"), 0u);
 }
 
 TEST(AttentionSheet, ASelectionShowsOnlyItselfAndLarger) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "heed/generation/classify.h"
 #include "heed/generation/examine.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/error_message.h"
@@ -62,14 +63,16 @@ TEST(ModelAttention, OfALanguageModelRowsAreTheTokensToCome) {
 TEST(ModelAttention, OfAClassifierWithItsLabel) {
   const auto tokenizer = words("good bad");
   Generator generator(5);
-  Classifier model({.vocabulary = tokenizer->size(), .classes = 1, .embed = 8, .heads = 2},
+  Classifier model({.vocabulary = tokenizer->size(), .classes = 5, .embed = 8, .heads = 2},
                    generator);
   model.eval();
-  const AttentionView view =
-      attention_of(TextClassifier{std::move(model), tokenizer, {"nice"}}, "bad good");
-  EXPECT_EQ(view.result, "nice");
+  const TextClassifier classifier{std::move(model), tokenizer, {"a", "b", "c", "d", "e"}};
+  const AttentionView view = attention_of(classifier, "bad good");
+  const std::vector<std::vector<std::int32_t>> read = {read_text(classifier, "bad good", 100)};
+  const std::size_t likeliest = by_probability(classify(classifier, read)[0])[0];
+  EXPECT_EQ(view.result, classifier.labels[likeliest]);
   EXPECT_EQ(view.parts[0].kind, AttentionKind::encoder);
-  EXPECT_THAT(view.parts[0].rows, ElementsAre("bad", "good"));
+  EXPECT_THAT(view.parts[0].rows, ElementsAre("<s>", "bad", "good"));
   check_view(view);
 }
 

@@ -1,7 +1,6 @@
 // What codes have in common that are added to embeddings: y_l = x_l + code(l).
 #pragma once
 
-#include <limits>
 #include <string_view>
 
 #include "heed/attention/position.h"
@@ -12,10 +11,7 @@ class AddedCode : public Position {
  public:
   /// [B, T, E]; throws if x has other features or positions that there are not.
   Tensor embed(const Tensor& x, std::int64_t first = 0) const final;
-  /// The number of positions there are.
-  std::int64_t length() const { return length_; }
-
-  static constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
+  std::int64_t length() const final { return length_; }
 
  protected:
   /// A code of E features for positions [0, length); `name` is who complains, a literal.
