@@ -13,16 +13,12 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/io/descriptor.h"
 
 namespace heed::io {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail_with_errno(const char* verb, const fs::path& path) {
-  const int code = errno;
-  fail("[file] cannot {} {}: {}", verb, path.string(), std::generic_category().message(code));
-}
 
 // Closes a descriptor that is only read from, whatever happens.
 class Descriptor {
@@ -38,21 +34,6 @@ class Descriptor {
  private:
   int value_;
 };
-
-fs::path directory_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
-
-// Opens a name nobody has. O_EXCL decides between threads and processes, and steps over what a
-// killed process with our number left behind. Mode 0666 lets the user's umask decide.
-std::pair<int, fs::path> open_temporary(const fs::path& directory) {
-  for (int n = 0;; ++n) {
-    fs::path path = directory / fmt::format(".heed-{}-{}.tmp", ::getpid(), n);
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return {descriptor, std::move(path)};
-    if (errno != EEXIST) fail_with_errno("create a file in", directory);
-  }
-}
 
 }  // namespace
 
@@ -121,12 +102,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::span<const std::byte> bytes) {
   HEED_ASSERT(descriptor_ >= 0);
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_with_errno("write", target_);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
+  write_all(descriptor_, bytes, target_);
 }
 
 void AtomicFile::close() {

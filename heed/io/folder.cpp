@@ -1,6 +1,7 @@
 #include "heed/io/folder.h"
 
 #include "heed/base/error.h"
+#include "heed/io/descriptor.h"
 #include "heed/io/file.h"
 
 namespace heed::io {
@@ -16,7 +17,7 @@ void write_folder(const fs::path& target, const fs::path& temporary,
   fill(temporary);
   sync_directory(temporary);
   fs::rename(temporary, target);
-  sync_directory(target.has_parent_path() ? target.parent_path() : fs::path("."));
+  sync_directory(directory_of(target));
 }
 
 }  // namespace heed::io

@@ -2,26 +2,19 @@
 // the process ends.
 #include "heed/io/safetensors_stream.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/io/descriptor.h"
 
 namespace heed::io {
 namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail_with_errno(const char* verb, const fs::path& path) {
-  const int code = errno;
-  fail("[safetensors] cannot {} {}: {}", verb, path.string(),
-       std::generic_category().message(code));
-}
 
 // The bytes of a file without name.
 class Mapping {
@@ -48,24 +41,16 @@ class Mapping {
 SafetensorsStream::SafetensorsStream(fs::path target) : target_(std::move(target)) {
   HEED_CHECK(target_.has_filename() && !fs::is_directory(target_),
              "[safetensors] cannot write to '{}': it is no file name", target_.string());
-  const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
-  std::string name = (folder / ".heed-XXXXXX.tmp").string();
-  descriptor_ = ::mkostemps(name.data(), 4, O_CLOEXEC);
-  if (descriptor_ < 0) fail_with_errno("create a file in", folder);
-  ::unlink(name.c_str());
+  fs::path temporary;
+  std::tie(descriptor_, temporary) = open_temporary(directory_of(target_));
+  ::unlink(temporary.c_str());
 }
 
 SafetensorsStream::~SafetensorsStream() { ::close(descriptor_); }
 
 void SafetensorsStream::add(const SafetensorsItem& item) {
   entries_.push_back({{item.name, item.dtype, item.shape, {}}, end_, item.bytes.size()});
-  std::span<const std::byte> bytes = item.bytes;
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(descriptor_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_with_errno("write the data of", target_);
-    bytes = bytes.subspan(static_cast<std::size_t>(n));
-  }
+  write_all(descriptor_, item.bytes, target_);
   end_ += item.bytes.size();
 }
 

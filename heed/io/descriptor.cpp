@@ -1,0 +1,44 @@
+#include "heed/io/descriptor.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "heed/base/error.h"
+
+namespace heed::io {
+
+namespace fs = std::filesystem;
+
+void fail_with_errno(const char* verb, const fs::path& path) {
+  const int code = errno;
+  fail("[file] cannot {} {}: {}", verb, path.string(), std::generic_category().message(code));
+}
+
+void write_all(int descriptor, std::span<const std::byte> bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_with_errno("write", path);
+    bytes = bytes.subspan(static_cast<std::size_t>(n));
+  }
+}
+
+// O_EXCL decides between threads and processes, and steps over what a killed process with our
+// number left behind. Mode 0666 lets the user's umask decide.
+std::pair<int, fs::path> open_temporary(const fs::path& directory) {
+  for (int n = 0;; ++n) {
+    fs::path path = directory / fmt::format(".heed-{}-{}.tmp", ::getpid(), n);
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return {descriptor, std::move(path)};
+    if (errno != EEXIST) fail_with_errno("create a file in", directory);
+  }
+}
+
+fs::path directory_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+}  // namespace heed::io

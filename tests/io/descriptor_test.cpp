@@ -1,0 +1,42 @@
+#include "heed/io/descriptor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "heed/io/file.h"
+#include "tests/support/error_message.h"
+#include "tests/support/temp_dir.h"
+
+namespace heed::io {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Descriptor, TemporariesHaveNamesOfTheirOwn) {
+  const TempDir dir;
+  const auto [first, one] = open_temporary(dir.path());
+  const auto [second, other] = open_temporary(dir.path());
+  EXPECT_NE(one, other);
+  const std::string text = "abc";
+  write_all(second, std::as_bytes(std::span(text)), other);
+  EXPECT_EQ(read_file(other, 10), "abc");
+  ::close(first);
+  ::close(second);
+  EXPECT_THAT(error_message([&] { open_temporary(dir / "none"); }),
+              HasSubstr("cannot create a file in " + (dir / "none").string()));
+}
+
+TEST(Descriptor, AWriteThatFailsSaysWhere) {
+  const std::string text = "abc";
+  EXPECT_THAT(error_message([&] { write_all(-1, std::as_bytes(std::span(text)), "there"); }),
+              HasSubstr("[file] cannot write there"));
+}
+
+TEST(Descriptor, ANameAloneIsInThisFolder) {
+  EXPECT_EQ(directory_of("a"), ".");
+  EXPECT_EQ(directory_of("b/a"), "b");
+}
+
+}  // namespace
+}  // namespace heed::io
