@@ -143,13 +143,13 @@ std::size_t most_moved(const std::vector<Translation>& translations,
   return best;
 }
 
-// English words, and Chinese pieces without the mark that SentencePiece begins a text with.
 std::vector<std::string> words_of(std::string_view sentence) {
   std::vector<std::string> words;
   for (const std::string_view word : unicode::split_words(sentence)) words.emplace_back(word);
   return words;
 }
 
+// Without the mark that SentencePiece begins a text with.
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
   std::vector<std::string> pieces;
   for (const std::int32_t id : ids) pieces.push_back(tokenizer.decode({&id, 1}));

@@ -16,7 +16,8 @@ namespace {
 
 // Rows of scores at a time: up to 128 MB of scores. Every block packs W anew for its products, so
 // few rows cost time (2048 x 512 x 32000 on two cores of Zen 4: 131 rows 1664 ms, 256 rows 1500,
-// 1024 rows 1450, all at once 1425), and beyond a thousand little is left to gain.
+// 1024 rows 1450, all at once 1425; HEED_BENCH_ALL=1 ./run bench core loss), and beyond a thousand
+// little is left to gain.
 std::int64_t default_rows(std::int64_t classes) {
   constexpr std::int64_t kScores = std::int64_t{1} << 25;
   return std::clamp<std::int64_t>(kScores / std::max<std::int64_t>(1, classes), 256, 1024);
