@@ -1,19 +1,14 @@
-// One training run as the program does it: a locked folder, a log, curves, and signals that make it
-// save and end.
+// One training run as the program does it: with a log, and signals that make it save and end.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "cli/train_log.h"
-#include "heed/training/train_config.h"
+#include "heed/training/run.h"
 
 namespace heed::cli {
 
-/// The config that a run was made with, in its folder.
-inline constexpr const char* kUsedConfig = "train.toml";
-
-struct TrainingRun {
+struct LoggedRun {
   TrainConfig config;
   bool resume = false;  ///< Goes on with the checkpoints of the folder, if there are any.
   TrainLogOptions log = {};
@@ -21,6 +16,6 @@ struct TrainingRun {
 };
 
 /// Trains until the config's end or a signal.
-Outcome run_training(const TrainingRun& run);
+Outcome run_training(const LoggedRun& run);
 
 }  // namespace heed::cli

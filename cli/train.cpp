@@ -9,7 +9,6 @@
 #include "cli/config_flags.h"
 #include "cli/run_training.h"
 #include "cli/verbs.h"
-#include "heed/base/error.h"
 #include "heed/io/config.h"
 #include "heed/training/train_reference.h"
 
@@ -25,25 +24,10 @@ struct TrainArguments {
   std::string tensorboard;  // a folder for event files
 };
 
-// What the file says and then the flags; a run that goes on without a file has its own.
-TrainConfig read_config(const TrainArguments& arguments) {
-  TrainConfig config;
-  if (!arguments.config.empty()) io::load_config(arguments.config, config);
-  io::set_fields(config, arguments.flags);
-  HEED_CHECK(!config.model.empty(), "[train] no folder to train into: give --model DIR");
-  const std::filesystem::path used = std::filesystem::path(config.model) / kUsedConfig;
-  if (arguments.config.empty() && arguments.resume && std::filesystem::exists(used)) {
-    TrainConfig before;
-    io::load_config(used, before);
-    io::set_fields(before, arguments.flags);
-    return before;
-  }
-  return config;
-}
-
 void train(const TrainArguments& arguments) {
   if (arguments.reference) return fmt::print("{}", train_reference());
-  run_training({.config = read_config(arguments),
+  const auto set_flags = [&](TrainConfig& config) { io::set_fields(config, arguments.flags); };
+  run_training({.config = read_run_config(arguments.config, arguments.resume, set_flags),
                 .resume = arguments.resume,
                 .log = arguments.log,
                 .tensorboard = arguments.tensorboard});

@@ -1,0 +1,76 @@
+#include "heed/training/run.h"
+
+#include <fmt/format.h>
+
+#include "heed/base/error.h"
+#include "heed/base/threads.h"
+#include "heed/io/config.h"
+#include "heed/io/folder_lock.h"
+#include "heed/training/curves.h"
+#include "heed/training/event_file.h"
+#include "heed/training/make_job.h"
+
+namespace heed {
+namespace {
+
+// So many threads while it lives; 0: as many as before.
+class ThreadCount {
+ public:
+  explicit ThreadCount(std::int64_t threads) : before_(num_threads()) {
+    if (threads > 0) set_num_threads(static_cast<int>(threads));
+  }
+  ~ThreadCount() { set_num_threads(before_); }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace
+
+RunResult run_training(const TrainingRun& run, const RunHooks& hooks) {
+  const TrainConfig& config = run.config;
+  const Checkpoints checkpoints(config.model, config.trainer.keep_last);
+  const io::FolderLock lock(config.model, "train");
+  const auto newest = checkpoints.last();
+  HEED_CHECK(!newest || run.resume,
+             "[train] {} holds checkpoints of an earlier run: to go on with it, resume (--resume); "
+             "for a new one give another folder",
+             config.model);
+  const ThreadCount threads(config.cpu_threads);
+  const MadeJob made = make_job(config, newest);
+  io::save_config(std::filesystem::path(config.model) / kUsedConfig, config);
+  for (const std::string& note : made.notes) hooks.note(note);
+  hooks.note(
+      fmt::format("{} parameters, {} threads", made.job->model().parameter_count(), num_threads()));
+  CurveWriter curves(config.model);
+  EventWriter events(run.tensorboard, run.tensorboard_freq);
+  TrainingWatchers watchers;
+  watchers.add(curves);
+  if (!run.tensorboard.empty()) watchers.add(events);
+  if (hooks.watcher != nullptr) watchers.add(*hooks.watcher);
+  Trainer trainer(*made.job, config.trainer,
+                  {.folder = config.model, .interrupted = hooks.interrupted}, &watchers);
+  if (trainer.resume()) {
+    hooks.note(fmt::format("going on from update {}", trainer.progress().updates));
+  }
+  const Outcome outcome = trainer.run();
+  return {.outcome = outcome, .progress = trainer.progress()};
+}
+
+TrainConfig read_run_config(const std::filesystem::path& file, bool resume,
+                            const std::function<void(TrainConfig&)>& change) {
+  TrainConfig config;
+  if (!file.empty()) io::load_config(file, config);
+  change(config);
+  HEED_CHECK(!config.model.empty(), "[train] no folder to train into: give model (--model DIR)");
+  const std::filesystem::path used = std::filesystem::path(config.model) / kUsedConfig;
+  if (!file.empty() || !resume || !std::filesystem::exists(used)) return config;
+  TrainConfig before;
+  io::load_config(used, before);
+  change(before);
+  return before;
+}
+
+}  // namespace heed

@@ -1,0 +1,131 @@
+// A run as a whole: what it leaves in its folder, what it refuses, who is told, and how it goes on.
+#include "heed/training/run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heed/base/threads.h"
+#include "heed/io/config.h"
+#include "heed/io/file.h"
+#include "heed/io/folder_lock.h"
+#include "heed/training/curves.h"
+#include "tests/support/error_message.h"
+#include "tests/support/temp_dir.h"
+
+namespace heed {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+class Run : public testing::Test {
+ protected:
+  Run() {
+    run_.config.model = (dir_ / "model").string();
+    run_.config.train_sets = {file("s", "a b c\nb c\nc a b a\nb\nc c\n"),
+                              file("t", "x y\ny z z\nz\ny y\nx z\n")};
+    run_.config.valid_sets = {file("vs", "a b\n"), file("vt", "x\n")};
+    run_.config.transformer = {
+        .embed = 16, .heads = 2, .hidden = 20, .encoder_layers = 1, .decoder_layers = 1};
+    run_.config.vocabulary = {.kind = VocabularyKind::words, .size = 0};
+    run_.config.batch_tokens = 12;
+    run_.config.trainer.after = "6u";
+    run_.config.trainer.valid_freq = run_.config.trainer.save_freq = "3u";
+  }
+  std::string file(const std::string& name, const std::string& text) {
+    io::write_file(dir_ / name, text);
+    return (dir_ / name).string();
+  }
+  std::string bytes_of(const std::filesystem::path& folder) {
+    return io::read_file(folder / "checkpoint_6" / "model.safetensors", std::size_t{1} << 30);
+  }
+
+  TempDir dir_;
+  TrainingRun run_;
+};
+
+struct Seen : TrainingWatcher {
+  void updated(const UpdateReport& report) override { updates.push_back(report.update); }
+  std::vector<std::int64_t> updates;
+};
+
+TEST_F(Run, LeavesCheckpointsCurvesAndItsConfig) {
+  run_.tensorboard = (dir_ / "events").string();
+  const RunResult result = run_training(run_);
+  EXPECT_EQ(result.outcome, Outcome::finished);
+  EXPECT_EQ(result.progress.updates, 6);
+  const std::filesystem::path folder = run_.config.model;
+  EXPECT_TRUE(std::filesystem::exists(folder / "checkpoint_last" / "model.safetensors"));
+  EXPECT_EQ(read_curves(folder).training.size(), 6u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(run_.tensorboard), {}), 1);
+  TrainConfig used;
+  io::load_config(folder / kUsedConfig, used);
+  EXPECT_EQ(io::to_toml(used), io::to_toml(run_.config));
+}
+
+TEST_F(Run, TellsAndAsks) {
+  std::vector<std::string> notes;
+  Seen seen;
+  const RunHooks hooks{.note = [&](const std::string& text) { notes.push_back(text); },
+                       .watcher = &seen,
+                       .interrupted = [&] { return seen.updates.size() == 4; }};
+  const RunResult result = run_training(run_, hooks);
+  EXPECT_EQ(result.outcome, Outcome::interrupted);
+  EXPECT_EQ(seen.updates, (std::vector<std::int64_t>{1, 2, 3, 4}));
+  EXPECT_THAT(notes, Contains(HasSubstr("5 pairs")));
+  EXPECT_THAT(notes, Contains(HasSubstr("parameters, ")));
+  EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(run_.config.model) / "checkpoint_4"));
+}
+
+TEST_F(Run, GoesOnToTheSameBits) {
+  run_training(run_);
+  const std::string expected = bytes_of(run_.config.model);
+  run_.config.model = (dir_ / "again").string();
+  int asked = 0;
+  run_training(run_, {.interrupted = [&] { return ++asked > 4; }});
+  EXPECT_THAT(error_message([&] { run_training(run_); }),
+              HasSubstr("holds checkpoints of an earlier run"));
+  run_.resume = true;
+  std::vector<std::string> notes;
+  run_training(run_, {.note = [&](const std::string& text) { notes.push_back(text); }});
+  EXPECT_THAT(notes, Contains("going on from update 4"));
+  EXPECT_EQ(bytes_of(run_.config.model), expected);
+}
+
+TEST_F(Run, HasItsFolderToItself) {
+  std::filesystem::create_directories(run_.config.model);
+  const io::FolderLock other(run_.config.model, "test");
+  EXPECT_THAT(error_message([&] { run_training(run_); }), HasSubstr("works in"));
+}
+
+TEST_F(Run, ThreadsAreTheConfigsMeanwhile) {
+  const int before = num_threads();
+  run_.config.cpu_threads = before + 1;
+  int during = 0;
+  run_training(run_, {.interrupted = [&] {
+                 during = num_threads();
+                 return true;
+               }});
+  EXPECT_EQ(during, before + 1);
+  EXPECT_EQ(num_threads(), before);
+}
+
+TEST_F(Run, ConfigsComeFromFileChangesAndFolder) {
+  EXPECT_THAT(error_message([] { read_run_config("", false); }), HasSubstr("no folder"));
+  io::save_config(dir_ / "given.toml", run_.config);
+  const auto change = [&](TrainConfig& config) {
+    config.model = run_.config.model;
+    config.trainer.after = "7u";
+  };
+  EXPECT_EQ(read_run_config(dir_ / "given.toml", false, change).trainer.after, "7u");
+  EXPECT_EQ(read_run_config(dir_ / "given.toml", false, change).batch_tokens, 12);
+  EXPECT_EQ(read_run_config("", true, change).batch_tokens, TrainConfig{}.batch_tokens)
+      << "nothing is there to go on with";
+  run_training(run_, {.interrupted = [] { return true; }});
+  EXPECT_EQ(read_run_config("", true, change).batch_tokens, 12);
+  EXPECT_EQ(read_run_config("", true, change).trainer.after, "7u");
+  EXPECT_EQ(read_run_config("", false, change).batch_tokens, TrainConfig{}.batch_tokens);
+}
+
+}  // namespace
+}  // namespace heed
