@@ -8,6 +8,7 @@
 #include "heed/generation/cached_steps.h"
 #include "heed/generation/plan.h"
 #include "heed/generation/search.h"
+#include "heed/generation/watched_steps.h"
 
 namespace heed {
 namespace {
@@ -66,27 +67,6 @@ class EndlessSteps : public StepModel {
   std::unique_ptr<StepModel> steps_;
 };
 
-// Tells of each token that a single sequence goes on with.
-class WatchedSteps : public StepModel {
- public:
-  WatchedSteps(StepModel& steps, const std::function<void(std::int32_t)>& on_token)
-      : steps_(steps), on_token_(on_token) {}
-
-  std::int64_t rows() const override { return steps_.rows(); }
-  std::int64_t vocabulary() const override { return steps_.vocabulary(); }
-  Tensor step(std::span<const std::int32_t> last) override {
-    // The first is the prompt's.
-    if (std::exchange(is_begun_, true) && on_token_ && last.size() == 1) on_token_(last[0]);
-    return steps_.step(last);
-  }
-  void reorder(std::span<const std::int64_t> from) override { steps_.reorder(from); }
-
- private:
-  StepModel& steps_;
-  const std::function<void(std::int32_t)>& on_token_;
-  bool is_begun_ = false;
-};
-
 }  // namespace
 
 std::unique_ptr<StepModel> make_endless_steps(const LanguageModel& model, std::int64_t rows,
@@ -111,8 +91,12 @@ NBest generate(const TextGenerator& generator, const GenerateRequest& request,
       options.method == SearchMethod::sample ? options.n_best == 1 : options.beam_size == 1;
   const auto steps =
       make_endless_steps(generator.model, 1, request.prompt, generator.model.tokens.max_length());
-  const std::function<void(std::int32_t)> nobody;
-  WatchedSteps watched(*steps, is_single ? request.on_token : nobody);
+  bool is_begun = false;
+  WatchedSteps watched(*steps, [&](std::span<const std::int32_t> last) {
+    if (request.on_step) request.on_step();
+    const bool is_chosen = std::exchange(is_begun, true);  // the first is the prompt's
+    if (is_chosen && is_single && last.size() == 1 && request.on_token) request.on_token(last[0]);
+  });
   const Start start{
       .token = request.prompt.back(), .source_length = std::nullopt, .stream = request.stream};
   return std::move(

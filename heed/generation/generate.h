@@ -26,6 +26,7 @@ struct GenerateRequest {
   /// Called with each token as it is chosen, where one sequence is followed: a beam of 1, or one
   /// sample.
   std::function<void(std::int32_t token)> on_token = {};
+  std::function<void()> on_step = {};  ///< Before each step of the search; may end it by throwing.
 };
 
 /// The n best ways to go on, without the prompt; max_length_ratio and max_length_extra mean nothing

@@ -9,6 +9,7 @@
 #include "heed/generation/ordering.h"
 #include "heed/generation/plan.h"
 #include "heed/generation/search.h"
+#include "heed/generation/watched_steps.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/tensor/create.h"
 
@@ -77,7 +78,10 @@ std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
   SearchOptions bounded = options.search;
   bounded.max_length = std::min(bounded.max_length, model_.target.max_length() - 1);  // begin
   bounded.min_length = std::min(bounded.min_length, bounded.max_length);
-  return search(*steps, starts, make_plan(bounded, target_->special()));
+  WatchedSteps watched(*steps, [&](std::span<const std::int32_t>) {
+    if (options.on_step) options.on_step();
+  });
+  return search(watched, starts, make_plan(bounded, target_->special()));
 }
 
 std::vector<std::vector<Translation>> Translator::translate_batch(

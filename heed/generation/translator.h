@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,6 +28,7 @@ struct TranslateOptions {
   SearchOptions search = {};
   std::int64_t batch_tokens = 4096;  // sources of a batch, padding included
   Stepping stepping = Stepping::automatic;
+  std::function<void()> on_step = {};  // before each step of a search; may end it by throwing
 };
 
 class Translator {

@@ -83,6 +83,21 @@ TEST(Generate, SaysNothingWhileSeveralAreFollowed) {
   EXPECT_EQ(drawn.size(), 3u);
 }
 
+TEST(Generate, CanBeStoppedAtAnyStep) {
+  const TextGenerator generator = tiny_generator();
+  const Tokens prompt = generator.tokenizer->encode("bad");
+  const SearchOptions three{.method = SearchMethod::sample, .n_best = 3};
+  int steps = 0;
+  const auto stop = [&] {
+    if (++steps == 4) throw Error("enough");
+  };
+  EXPECT_EQ(error_message([&] {
+              generate(generator, {.prompt = prompt, .on_step = stop}, of_length(9, three));
+            }),
+            "enough");
+  EXPECT_EQ(steps, 4);
+}
+
 TEST(Generate, SamplesDependOnSeedAndStreamAlone) {
   const TextGenerator generator = tiny_generator();
   const Tokens prompt = generator.tokenizer->encode("a");

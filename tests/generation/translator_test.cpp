@@ -67,6 +67,21 @@ TEST(Translator, SamplesTheSameWhateverTheBatches) {
     EXPECT_EQ(few[i][0].text, together[i][0].text);
 }
 
+TEST(Translator, CanBeStoppedAtAnyStep) {
+  const Translator translator = tiny_translator(letters(), letters());
+  int steps = 0;
+  TranslateOptions options{.on_step = [&] { ++steps; }};
+  const auto expected = translator.translate(kSentences, options);
+  EXPECT_GT(steps, 3);
+  options.on_step = [&] {
+    if (--steps == 1) throw Error("enough");
+  };
+  EXPECT_EQ(error_message([&] { translator.translate(kSentences, options); }), "enough");
+  options.on_step = {};
+  const auto again = translator.translate(kSentences, options);
+  for (std::size_t i = 0; i < again.size(); ++i) expect_equal(again[i], expected[i]);
+}
+
 TEST(Translator, GivesTheTextOfItsTokens) {
   const Translator translator = tiny_translator(letters(), letters("uvwxyz"));
   for (const auto& found : translator.translate(kSentences)) {

@@ -1,0 +1,33 @@
+// A model that somebody looks at before each of its steps: to tell what was chosen, or to end a
+// search by throwing.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "heed/generation/step_model.h"
+
+namespace heed {
+
+class WatchedSteps : public StepModel {
+ public:
+  /// Given each row's last token, before the step that appends it.
+  using Before = std::function<void(std::span<const std::int32_t> last)>;
+
+  /// The model must outlive it.
+  WatchedSteps(StepModel& steps, Before before) : steps_(steps), before_(std::move(before)) {}
+
+  std::int64_t rows() const override { return steps_.rows(); }
+  std::int64_t vocabulary() const override { return steps_.vocabulary(); }
+  Tensor step(std::span<const std::int32_t> last) override {
+    before_(last);
+    return steps_.step(last);
+  }
+  void reorder(std::span<const std::int64_t> from) override { steps_.reorder(from); }
+
+ private:
+  StepModel& steps_;
+  Before before_;
+};
+
+}  // namespace heed
