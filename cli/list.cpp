@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/verbs.h"
+#include "heed/attention/describe.h"
 #include "heed/attention/position.h"
 #include "heed/attention/registry.h"
 #include "heed/io/json.h"
@@ -12,41 +13,7 @@
 namespace heed::cli {
 namespace {
 
-io::Value text(std::string_view words) { return {std::string(words)}; }
-
-io::Value json_of(const Mechanism& mechanism) {
-  io::Value::List options;
-  for (const io::FieldInfo& option : mechanism.options()) {
-    options.push_back({io::Value::Table{{"name", text(option.path)},
-                                        {"type", text(option.type)},
-                                        {"default", text(option.value)},
-                                        {"help", text(option.help)}}});
-  }
-  const Traits& can = mechanism.traits;
-  io::Value::Table traits = {
-      {"self", {can.self}},     {"cross", {can.cross}},       {"lengths", {can.lengths}},
-      {"causal", {can.causal}}, {"masks", {can.see}},         {"decodes", {can.decodes}},
-      {"fused", {can.fused}},   {"gradient", {can.gradient}}, {"growth", {can.growth}}};
-  return {io::Value::Table{{"name", text(mechanism.name)},
-                           {"title", text(mechanism.about.title)},
-                           {"formula", text(mechanism.about.formula)},
-                           {"paper", text(mechanism.about.paper)},
-                           {"cost", text(mechanism.about.cost)},
-                           {"composes", text(mechanism.about.composes)},
-                           {"traits", {std::move(traits)}},
-                           {"options", {std::move(options)}}}};
-}
-
-void print_json() {
-  io::Value::List all, codes;
-  for (const Mechanism& mechanism : mechanisms()) all.push_back(json_of(mechanism));
-  for (const PositionKind& kind : positions()) {
-    codes.push_back({io::Value::Table{{"name", text(kind.name)}, {"what", text(kind.what)}}});
-  }
-  const io::Value value{
-      io::Value::Table{{"mechanisms", {std::move(all)}}, {"positions", {std::move(codes)}}}};
-  fmt::print("{}\n", io::write_json(value, true));
-}
+void print_json() { fmt::print("{}\n", io::write_json(describe_mechanisms(), true)); }
 
 void print_one(const Mechanism& mechanism) {
   const About& about = mechanism.about;

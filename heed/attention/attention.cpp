@@ -2,8 +2,10 @@
 
 #include "heed/attention/call.h"
 #include "heed/attention/operands.h"
+#include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/ops/view.h"
+#include "heed/tensor/copy.h"
 
 namespace heed {
 namespace {
@@ -35,6 +37,24 @@ AttentionResult run_packed(const Tensor& q, const Tensor& k, const Tensor& v,
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSpec& spec) {
   return run(q, k, v, check_operands(q, k, v), spec, false).output;
+}
+
+void attention_into(Tensor& out, const Tensor& q, const Tensor& k, const Tensor& v,
+                    const AttentionSpec& spec) {
+  const NoGrad no_grad;
+  const kernels::AttentionShape shape = check_operands(q, k, v);
+  const Shape wanted{shape.B, shape.H, shape.Tq, shape.Dv};
+  HEED_CHECK(out.defined() && out.shape() == wanted && out.dtype() == q.dtype(),
+             "[attention] out is {} {}: the result is {} {}",
+             out.defined() ? name_of(out.dtype()) : "undefined", to_string(out.shape()),
+             name_of(q.dtype()), to_string(wanted));
+  const auto call = AttentionCall::make(q, k, v, shape, spec);
+  const bool rows_whole = shape.Dv <= 1 || out.strides()[3] == 1;
+  if (rows_whole && q.dtype() != DType::bf16) {
+    call->forward({}, out);
+  } else {
+    copy_into(out, cast(call->forward({}).output, q.dtype()));
+  }
 }
 
 AttentionResult attention_with_log_sum_exp(const Tensor& q, const Tensor& k, const Tensor& v,

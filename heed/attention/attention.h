@@ -19,6 +19,11 @@ namespace heed {
 /// way of decoding (kernels/attention/decode.h).
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionSpec& spec = {});
 
+/// The same written into `out`, [B, H, Tq, Dv] of q's dtype with any strides that keep elements
+/// apart; it must not share memory with q, k and v. Nothing is recorded for gradients.
+void attention_into(Tensor& out, const Tensor& q, const Tensor& k, const Tensor& v,
+                    const AttentionSpec& spec = {});
+
 /// The output, and the logarithm of each row's sum of e^score [B, H, Tq]; both differentiable.
 struct AttentionResult {
   Tensor output;

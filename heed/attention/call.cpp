@@ -101,9 +101,9 @@ void AttentionCall::run_forward(Result& result, const Watchers& watchers) const 
   kernels::attention_forward(*program, run);
 }
 
-AttentionCall::Result AttentionCall::forward(Wanted wanted) const {
+AttentionCall::Result AttentionCall::forward(Wanted wanted, const Tensor& output) const {
   Result result;
-  result.output = empty_laid_out_as(q_, shape().Dv);
+  result.output = output.defined() ? output : empty_laid_out_as(q_, shape().Dv);
   if (wanted.log_sum_exp || spec_->shows_log_sum_exp()) {
     result.log_sum_exp = empty({q_.size(0), q_.size(1), q_.size(2)}, q_.dtype());
   }

@@ -45,7 +45,8 @@ class AttentionCall {
     bool log_sum_exp = false;
     bool scales = false;
   };
-  Result forward(Wanted wanted) const;
+  /// The output goes into one that is given, of its shape and dtype with contiguous rows.
+  Result forward(Wanted wanted, const Tensor& output = {}) const;
   /// The same, recorded on the tape if somebody wants a gradient.
   static Result run(const std::shared_ptr<const AttentionCall>& call, bool log_sum_exp_wanted);
   /// Of a result with top_k: the last key that each row sees [B, H, Tq], -1 if it sees fewer.

@@ -408,5 +408,36 @@ TEST(Attention, LogSumExpIsThatOfTheScoresAndHasAGradient) {
                   .gradient_tolerance = 4e-5});
 }
 
+TEST(AttentionInto, WritesTheSameBitsWhereverItIsTold) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    Generator generator(29);
+    const auto draw = [&](const Shape& shape) {
+      return cast_data(normal(shape, 0.0, 1.0, generator), dtype);
+    };
+    const Operands x{draw({2, 4, 37, 12}), draw({2, 2, 53, 12}), draw({2, 2, 53, 5})};
+    const Tensor expected = attention(x.q, x.k, x.v, {.see = causal()}).detach();
+    Tensor plain = zeros(expected.shape(), dtype);
+    attention_into(plain, x.q, x.k, x.v, {.see = causal()});
+    EXPECT_TRUE(same_bits(plain, expected));
+    EXPECT_FALSE(plain.tracks_grad());
+    Tensor rows_first = view::transpose(zeros({2, 37, 4, expected.size(3)}, dtype), 1, 2);
+    attention_into(rows_first, x.q, x.k, x.v, {.see = causal()});
+    EXPECT_TRUE(same_bits(contiguous_copy(rows_first), expected));
+    Tensor features_first = view::transpose(zeros({2, 4, expected.size(3), 37}, dtype), 2, 3);
+    attention_into(features_first, x.q, x.k, x.v, {.see = causal()});
+    EXPECT_TRUE(same_bits(contiguous_copy(features_first), expected));
+  }
+}
+
+TEST(AttentionInto, RefusesWhatDoesNotFit) {
+  const Operands x = random_operands({.B = 2, .H = 4, .G = 2, .Tq = 5, .Tk = 6, .D = 12, .Dv = 12});
+  Tensor wrong = zeros({2, 4, 6, 12});
+  EXPECT_EQ(error_message([&] { attention_into(wrong, x.q, x.k, x.v); }),
+            "[attention] out is f32 [2, 4, 6, 12]: the result is f32 [2, 4, 5, 12]");
+  Tensor undefined;
+  EXPECT_EQ(error_message([&] { attention_into(undefined, x.q, x.k, x.v); }),
+            "[attention] out is undefined []: the result is f32 [2, 4, 5, 12]");
+}
+
 }  // namespace
 }  // namespace heed

@@ -45,6 +45,21 @@ TEST(Storage, IsExclusiveWhileThereIsOneHandle) {
   EXPECT_FALSE(first->exclusive());
 }
 
+TEST(Storage, LentBytesAreWritten) {
+  const auto owner = std::make_shared<int>(42);
+  const std::size_t before = arena::stats().bytes_live;
+  {
+    const Ref<Storage> storage =
+        Storage::lend(reinterpret_cast<std::byte*>(owner.get()), sizeof(int), owner);
+    EXPECT_FALSE(storage->read_only());
+    EXPECT_EQ(owner.use_count(), 2);
+    std::memset(storage->data(), 0, sizeof(int));
+  }
+  EXPECT_EQ(*owner, 0);
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(arena::stats().bytes_live, before);
+}
+
 TEST(Storage, BorrowedBytesAreReadOnlyAndTheKeeperLivesAsLong) {
   const auto owner = std::make_shared<int>(42);
   const std::weak_ptr<int> alive = owner;

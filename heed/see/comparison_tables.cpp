@@ -1,16 +1,14 @@
-// The tables of `heed compare`.
+// The tables of a comparison.
 #include <fmt/format.h>
 
-#include "cli/comparison_report.h"
 #include "heed/base/isa.h"
 #include "heed/see/chart.h"
+#include "heed/see/comparison.h"
 
-namespace heed::cli {
+namespace heed::see {
 namespace {
 
-using see::Table;
-
-std::string seconds_text(double seconds) { return see::with_prefix(seconds, "s"); }
+std::string seconds_text(double seconds) { return with_prefix(seconds, "s"); }
 
 Table formulas(const Comparison& c) {
   Table table{.title = "One layer, n positions of d features (Vaswani et al. 2017, table 1)",
@@ -109,4 +107,4 @@ std::string comparison_conditions(const Comparison& c) {
                      name_of(current_isa()));
 }
 
-}  // namespace heed::cli
+}  // namespace heed::see

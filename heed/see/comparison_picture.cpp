@@ -1,17 +1,11 @@
-// The picture of `heed compare`: formulas and exponents above, six charts below.
+// The picture of a comparison: formulas and exponents above, six charts below.
 #include <fmt/format.h>
 
-#include "cli/comparison_report.h"
 #include "heed/see/chart.h"
+#include "heed/see/comparison.h"
 
-namespace heed::cli {
+namespace heed::see {
 namespace {
-
-using see::Box;
-using see::Chart;
-using see::Point;
-using see::Series;
-using see::Svg;
 
 constexpr double kMargin = 20.0;
 constexpr double kChartWidth = 360.0, kChartHeight = 270.0;
@@ -111,18 +105,20 @@ Chart crossovers(const Comparison& c) {
 }
 
 // n^2 as it is written by hand.
-std::string raised(std::string formula) {
-  for (auto at = formula.find("^2"); at != formula.npos; at = formula.find("^2", at)) {
-    formula.replace(at, 2, "²");
+std::string raised(std::string_view formula) {
+  std::string text;
+  for (auto at = formula.find("^2"); at != formula.npos; at = formula.find("^2")) {
+    text += formula.substr(0, at);
+    text += "²";
+    formula.remove_prefix(at + 2);
   }
-  return formula;
+  return text.append(formula);
 }
 
-see::Table summary(const Comparison& c) {
-  see::Table table{
-      .header = {"layer", "complexity", "sequential", "longest path", "time ~", "memory ~",
-                 "operations ~", fmt::format("path, n = {}", c.config.path_lengths.back())},
-      .words = 7};
+Table summary(const Comparison& c) {
+  Table table{.header = {"layer", "complexity", "sequential", "longest path", "time ~", "memory ~",
+                         "operations ~", fmt::format("path, n = {}", c.config.path_lengths.back())},
+              .words = 7};
   const auto text = [](const ComparedLayer& layer, const Growth& g) {
     return layer.points.empty() ? "as above"
                                 : fmt::format("n^{:.2f} d^{:.2f}", g.in_length, g.in_size);
@@ -148,14 +144,14 @@ std::string comparison_svg(const Comparison& c) {
                        "Exponents: fitted over n at d = {}, over d at n = {}.",
                        comparison_conditions(c), c.config.sizes.front(), c.config.lengths.back()),
            {.size = 12.0, .color = "#555555"});
-  see::draw_table(svg, summary(c), {kMargin, 66.0});
+  draw_table(svg, summary(c), {kMargin, 66.0});
   const std::vector<Chart> charts = {against_length(c, "Time", "s", seconds_in),
                                      against_length(c, "Memory", "B", bytes_in),
                                      against_length(c, "Operations", "", flops_in),
                                      time_against_size(c),
                                      paths(c),
                                      crossovers(c)};
-  draw_legend(svg, charts[4].series, {kMargin, kTop - 36.0}, see::Flow::right);
+  draw_legend(svg, charts[4].series, {kMargin, kTop - 36.0}, Flow::right);
   for (std::size_t i = 0; i < charts.size(); ++i) {
     const double x = kMargin + static_cast<double>(i % 3) * kChartWidth;
     const double y = kTop + static_cast<double>(i / 3) * kChartHeight;
@@ -164,4 +160,4 @@ std::string comparison_svg(const Comparison& c) {
   return svg.finish();
 }
 
-}  // namespace heed::cli
+}  // namespace heed::see

@@ -1,8 +1,8 @@
-// The numbers of `heed compare` as JSON.
-#include "cli/comparison_report.h"
+// The numbers of a comparison as JSON.
 #include "heed/io/json.h"
+#include "heed/see/comparison.h"
 
-namespace heed::cli {
+namespace heed::see {
 namespace {
 
 using io::Value;
@@ -86,4 +86,4 @@ std::string comparison_json(const Comparison& c) {
   return io::write_json(all, true);
 }
 
-}  // namespace heed::cli
+}  // namespace heed::see

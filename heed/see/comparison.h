@@ -7,10 +7,10 @@
 #include "heed/models/comparison.h"
 #include "heed/see/table.h"
 
-namespace heed::cli {
+namespace heed::see {
 
 /// Formulas, counted paths, fitted growth, times, crossovers.
-std::vector<see::Table> comparison_tables(const Comparison& comparison);
+std::vector<Table> comparison_tables(const Comparison& comparison);
 
 /// Every number.
 std::string comparison_json(const Comparison& comparison);
@@ -21,4 +21,4 @@ std::string comparison_svg(const Comparison& comparison);
 /// What was measured: "batch 1, f32, forward, 2 threads".
 std::string comparison_conditions(const Comparison& comparison);
 
-}  // namespace heed::cli
+}  // namespace heed::see

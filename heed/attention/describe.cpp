@@ -1,0 +1,45 @@
+#include "heed/attention/describe.h"
+
+#include "heed/attention/position.h"
+#include "heed/attention/registry.h"
+
+namespace heed {
+namespace {
+
+io::Value text(std::string_view words) { return {std::string(words)}; }
+
+io::Value described(const Mechanism& mechanism) {
+  io::Value::List options;
+  for (const io::FieldInfo& option : mechanism.options()) {
+    options.push_back({io::Value::Table{{"name", text(option.path)},
+                                        {"type", text(option.type)},
+                                        {"default", text(option.value)},
+                                        {"help", text(option.help)}}});
+  }
+  const Traits& can = mechanism.traits;
+  io::Value::Table traits = {
+      {"self", {can.self}},     {"cross", {can.cross}},       {"lengths", {can.lengths}},
+      {"causal", {can.causal}}, {"masks", {can.see}},         {"decodes", {can.decodes}},
+      {"fused", {can.fused}},   {"gradient", {can.gradient}}, {"growth", {can.growth}}};
+  return {io::Value::Table{{"name", text(mechanism.name)},
+                           {"title", text(mechanism.about.title)},
+                           {"formula", text(mechanism.about.formula)},
+                           {"paper", text(mechanism.about.paper)},
+                           {"cost", text(mechanism.about.cost)},
+                           {"composes", text(mechanism.about.composes)},
+                           {"traits", {std::move(traits)}},
+                           {"options", {std::move(options)}}}};
+}
+
+}  // namespace
+
+io::Value describe_mechanisms() {
+  io::Value::List all, codes;
+  for (const Mechanism& mechanism : mechanisms()) all.push_back(described(mechanism));
+  for (const PositionKind& kind : positions()) {
+    codes.push_back({io::Value::Table{{"name", text(kind.name)}, {"what", text(kind.what)}}});
+  }
+  return {io::Value::Table{{"mechanisms", {std::move(all)}}, {"positions", {std::move(codes)}}}};
+}
+
+}  // namespace heed
