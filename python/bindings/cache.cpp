@@ -1,0 +1,159 @@
+// heed.KVCache: the keys and values of the positions seen so far.
+#include "heed/attention/cache.h"
+
+#include <mutex>
+#include <shared_mutex>
+
+#include "heed/attention/decode.h"
+#include "heed/autograd/tape.h"
+#include "heed/base/error.h"
+#include "heed/tensor/copy.h"
+#include "python/bindings/array.h"
+#include "python/bindings/bind.h"
+#include "python/bindings/request.h"
+
+namespace heed::python {
+namespace {
+
+DType dtype_by_name(const std::string& name) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
+    if (name == name_of(dtype)) return dtype;
+  }
+  fail("[KVCache] dtype '{}': give 'f32', 'bf16' or 'f64'", name);
+}
+
+// A copy, since the next change of the cache may change its memory; NumPy has no bf16.
+nb::object copy_of(const Tensor& x) {
+  return to_numpy(x.dtype() == DType::bf16 ? cast_data(x, DType::f32) : clone_data(x));
+}
+
+/// A cache that is not changed while some thread attends to it. Who takes the mutex has the
+/// interpreter's lock, and who only reads lets go of that one while computing: so a reader never
+/// waits, and a writer only for readers, who need nothing of it.
+class SharedCache {
+ public:
+  explicit SharedCache(KvCache cache) : cache_(std::move(cache)) {}
+  const KvCache& operator*() const { return cache_; }
+  const KvCache* operator->() const { return &cache_; }
+
+  template <typename F>
+  void change(const F& f) {
+    const std::unique_lock lock(mutex_);
+    f(cache_);
+  }
+  std::shared_lock<std::shared_mutex> lock_for_reading() const { return std::shared_lock(mutex_); }
+
+ private:
+  KvCache cache_;
+  mutable std::shared_mutex mutex_;
+};
+
+nb::object attend(const SharedCache& cache, Arguments arguments) {
+  const NoGrad no_grad;
+  arguments.cache = &*cache;
+  const Request request(arguments, Recording::off);
+  auto reading = cache.lock_for_reading();
+  const DType dtype = request.query().tensor.dtype();
+  Tensor output;
+  {
+    const nb::gil_scoped_release unlocked;
+    const Request::Prepared ready = request.prepare();
+    const Tensor q = dtype == DType::bf16 ? cast_data(ready.q, DType::f32) : ready.q;
+    output = cast_data(attention_decode(q, *cache, ready.spec), dtype);
+    reading.unlock();
+  }
+  return to_array(output, request.query());
+}
+
+}  // namespace
+
+void bind_cache(nb::module_& m) {
+  nb::class_<SharedCache>(
+      m, "KVCache",
+      "The keys and values of the positions seen so far: appended at the end, dropped from the end "
+      "or, with a window, from the front, and reordered for beam search.")
+      .def(
+          "__init__",
+          [](SharedCache* self, std::int64_t batch, std::int64_t heads, std::int64_t features,
+             std::int64_t value_features, const std::string& dtype, std::int64_t capacity,
+             std::optional<std::int64_t> window) {
+            new (self) SharedCache(KvCache({.batch = batch,
+                                            .heads = heads,
+                                            .features = features,
+                                            .value_features = value_features,
+                                            .dtype = dtype_by_name(dtype),
+                                            .capacity = capacity,
+                                            .window = window}));
+          },
+          nb::kw_only(), nb::arg("batch") = 1, nb::arg("heads"), nb::arg("features"),
+          nb::arg("value_features") = 0, nb::arg("dtype") = "f32", nb::arg("capacity") = 0,
+          nb::arg("window") = nb::none())
+      .def(
+          "append",
+          [](SharedCache& self, nb::handle k, nb::handle v) {
+            const Tensor keys = array_of("k", k).tensor, values = array_of("v", v).tensor;
+            self.change([&](KvCache& cache) { cache.append(keys, values); });
+          },
+          nb::arg("k"), nb::arg("v"), "Adds positions: k [B, G, T, D] and v [B, G, T, Dv].")
+      .def(
+          "attend",
+          [](const SharedCache& self, nb::handle q, nb::handle score, nb::handle modifiers,
+             nb::handle mask, nb::handle normaliser, std::optional<double> scale) {
+            return attend(self, {.q = q,
+                                 .score = score,
+                                 .modifiers = modifiers,
+                                 .mask = mask,
+                                 .normaliser = normaliser,
+                                 .scale = scale});
+          },
+          nb::arg("q"), nb::kw_only(), nb::arg("score") = "scaled_dot",
+          nb::arg("modifiers") = nb::tuple(), nb::arg("mask") = nb::none(),
+          nb::arg("normaliser") = "softmax", nb::arg("scale") = nb::none(),
+          "Attention of q [B, H, Tq, D] to all that is kept, H a multiple of G. Append the keys "
+          "and "
+          "values of the new positions first; for more than one query give "
+          "mask=heed.causal('bottom_right').")
+      .def(
+          "rewind",
+          [](SharedCache& self, std::int64_t n) {
+            self.change([&](KvCache& cache) { cache.rewind(n); });
+          },
+          nb::arg("n"), "Forgets the last n positions.")
+      .def(
+          "truncate",
+          [](SharedCache& self, std::int64_t position) {
+            self.change([&](KvCache& cache) { cache.truncate(position); });
+          },
+          nb::arg("position"),
+          "Forgets the positions from this one on, counted from the very first.")
+      .def(
+          "clear", [](SharedCache& self) { self.change([](KvCache& cache) { cache.clear(); }); },
+          "Forgets everything but keeps the memory.")
+      .def(
+          "reorder",
+          [](SharedCache& self, const std::vector<std::int64_t>& from) {
+            self.change([&](KvCache& cache) { cache.reorder(from); });
+          },
+          nb::arg("from_"), "Sequence i becomes what sequence from_[i] was.")
+      .def(
+          "clone", [](const SharedCache& self) { return new SharedCache(self->clone()); },
+          "A cache of its own with the same content.")
+      .def(
+          "__len__", [](const SharedCache& self) { return self->length(); }, "Positions kept.")
+      .def_prop_ro(
+          "length", [](const SharedCache& self) { return self->length(); }, "Positions kept.")
+      .def_prop_ro(
+          "first_position", [](const SharedCache& self) { return self->first_position(); },
+          "The first position kept: how many a window has evicted.")
+      .def_prop_ro("batch", [](const SharedCache& self) { return self->batch(); })
+      .def_prop_ro(
+          "nbytes", [](const SharedCache& self) { return self->bytes(); }, "Bytes of memory held.")
+      .def_prop_ro(
+          "keys", [](const SharedCache& self) { return copy_of(self->keys()); },
+          "A copy of the keys kept, [B, G, length, D].")
+      .def_prop_ro(
+          "values", [](const SharedCache& self) { return copy_of(self->values()); },
+          "A copy of the values kept, [B, G, length, Dv].");
+}
+
+}  // namespace heed::python

@@ -1,0 +1,43 @@
+#include "python/bindings/exchange.h"
+
+#include <array>
+
+namespace heed::python {
+namespace {
+
+const dlpack::ExchangeApi* find(nanobind::handle type) {
+  PyObject* const capsule = PyObject_GetAttrString(type.ptr(), "__dlpack_c_exchange_api__");
+  if (capsule == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  const auto* const api =
+      static_cast<const dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+  Py_DECREF(capsule);
+  PyErr_Clear();  // of a capsule with another name
+  return api != nullptr && api->version.major == 1 ? api : nullptr;
+}
+
+struct Known {
+  PyObject* type = nullptr;  // never let go, so that no other type gets its address
+  const dlpack::ExchangeApi* api = nullptr;
+};
+
+}  // namespace
+
+const dlpack::ExchangeApi* exchange_api(nanobind::handle type) {
+  // A program has a type or two of arrays; what is beyond is looked up at every call. The
+  // interpreter's lock guards the list.
+  static std::array<Known, 8> known;
+  for (Known& entry : known) {
+    if (entry.type == type.ptr()) return entry.api;
+    if (entry.type == nullptr) {
+      Py_INCREF(type.ptr());
+      entry = {type.ptr(), find(type)};
+      return entry.api;
+    }
+  }
+  return find(type);
+}
+
+}  // namespace heed::python

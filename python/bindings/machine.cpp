@@ -1,0 +1,36 @@
+// The version, the threads and the random numbers of the process.
+#include <nanobind/stl/string.h>
+
+#include "heed/base/random.h"
+#include "heed/base/threads.h"
+#include "heed/base/version.h"
+#include "python/bindings/bind.h"
+#include "python/bindings/seed.h"
+
+namespace heed::python {
+namespace {
+
+// One for all of Python's threads, unlike default_generator(); the interpreter's lock guards it.
+Generator& generator() {
+  static Generator shared;
+  return shared;
+}
+
+}  // namespace
+
+RandomStream stream_of(std::optional<std::uint64_t> seed) {
+  return seed ? RandomStream{*seed, 0} : generator().next();
+}
+
+void bind_machine(nanobind::module_& m) {
+  namespace nb = nanobind;
+  m.attr("__version__") = std::string(version());
+  m.def("get_num_threads", &num_threads, "The number of threads that computations use.");
+  m.def("set_num_threads", &set_num_threads, nb::arg("n"),
+        "Sets the number of threads; no result changes by it.");
+  m.def(
+      "manual_seed", [](std::uint64_t seed) { generator() = Generator(seed); }, nb::arg("seed"),
+      "Sets the seed of what is drawn where no seed is given.");
+}
+
+}  // namespace heed::python

@@ -1,0 +1,20 @@
+// The module heed._core: everything of heed that Python sees, in the order in which it builds up.
+#include "python/bindings/bind.h"
+
+NB_MODULE(_core, m) {
+  using namespace heed::python;
+  // Objects that a program still holds when it ends are no mistake.
+  nanobind::set_leak_warnings(false);
+  m.doc() = "heed's own functions and classes; the package heed has them all under its own name.";
+  bind_errors(m);
+  bind_machine(m);
+  bind_arrays(m);
+  bind_masks(m);
+  bind_stages(m);
+  bind_attention(m);
+  bind_cache(m);
+  bind_registry(m);
+  bind_pictures(m);
+  bind_translator(m);
+  bind_training(m);
+}

@@ -1,0 +1,205 @@
+#include "python/bindings/request.h"
+
+#include <string>
+
+#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/stages/dense_bias.h"
+#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages/weight_dropout.h"
+#include "heed/base/error.h"
+#include "heed/base/suggest.h"
+#include "heed/ops/join.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/copy.h"
+#include "python/bindings/arrange.h"
+#include "python/bindings/python_error.h"
+#include "python/bindings/seed.h"
+
+namespace heed::python {
+namespace {
+
+const char* describe(Role role) {
+  switch (role) {
+    case Role::score:
+      return "a score";
+    case Role::modifier:
+      return "a modifier";
+    case Role::normaliser:
+      return "a normaliser";
+  }
+  return "";
+}
+
+const Part& part_of(const char* argument, nb::handle object, Role role) {
+  const Part* part = nullptr;
+  if (!nb::try_cast(object, part) || part == nullptr) {
+    throw_type_error("{}: {} is not {}", argument, type_of(object), describe(role));
+  }
+  if (part->role != role) {
+    throw_type_error("{}: heed.{} is {}, not {}", argument, part->name, describe(part->role),
+                     describe(role));
+  }
+  return *part;
+}
+
+std::optional<std::string> name_in(nb::handle object) {
+  if (!nb::isinstance<nb::str>(object)) return {};
+  return nb::cast<nb::str>(object).c_str();
+}
+
+Score score_by_name(const std::string& name, std::optional<double> scale) {
+  if (name == "scaled_dot") return scaled_dot_score(scale);
+  HEED_CHECK(!scale, "[attention] scale goes with the score 'scaled_dot', not with '{}'", name);
+  HEED_CHECK(name == "dot",
+             "[attention] score '{}': 'scaled_dot' and 'dot' go by name; heed.general, "
+             "heed.additive and heed.cosine make others",
+             name);
+  return dot_score();
+}
+
+Normaliser normaliser_by_name(const std::string& name) {
+  if (name == "softmax") return softmax_weights();
+  if (name == "sigmoid") return sigmoid_weights();
+  HEED_CHECK(name == "none",
+             "[attention] normaliser '{}': 'softmax', 'sigmoid' and 'none' go by name; "
+             "heed.softmax_with_sink, heed.top_k and heed.hard make others",
+             name);
+  return no_normaliser();
+}
+
+}  // namespace
+
+Request::Request(const Arguments& arguments, Recording recording)
+    : recording_(recording), grouped_(arguments.enable_gqa || arguments.cache != nullptr) {
+  arrays_.reserve(8);
+  add_array("q", arguments.q);
+  if (arguments.cache != nullptr) {
+    arrays_.push_back({arguments.cache->keys(), {}, arguments.cache->dtype()});
+    arrays_.push_back({arguments.cache->values(), {}, arguments.cache->dtype()});
+  } else {
+    add_array("k", arguments.k);
+    add_array("v", arguments.v);
+  }
+  HEED_CHECK(arguments.past_key.is_none() == arguments.past_value.is_none(),
+             "[attention] past_key and past_value go together: give both or none");
+  if (!arguments.past_key.is_none()) {
+    has_past_ = true;
+    add_array("past_key", arguments.past_key);
+    add_array("past_value", arguments.past_value);
+  }
+  for (const Array& array : arrays_) {
+    HEED_CHECK(array.half == query().half || arguments.cache != nullptr,
+               "[attention] some of q, k, v and the past are of 16-bit floats, others not: all "
+               "must have one dtype");
+  }
+  read_score(arguments);
+  read_modifiers(arguments.modifiers);
+  read_mask(arguments.mask);
+  read_normaliser(arguments.normaliser);
+  if (arguments.dropout != 0.0) {
+    spec_.reweight.push_back(weight_dropout(arguments.dropout, stream_of(arguments.seed)));
+  }
+}
+
+std::size_t Request::add_array(const char* name, nb::handle object) {
+  Array array = array_of(name, object);
+  if (!is_floating(array.tensor.dtype())) {
+    throw_type_error("{}: {} elements: it must be floating point", name,
+                     name_of(array.tensor.dtype()));
+  }
+  if (recording_ == Recording::on) {
+    // The tape has no bf16; attention would convert it to f32 itself.
+    if (array.dtype == DType::bf16) array.tensor = cast_data(array.tensor, DType::f32);
+    array.tensor.requires_grad();
+  }
+  arrays_.push_back(std::move(array));
+  return arrays_.size() - 1;
+}
+
+void Request::add_stage(const Part& part) {
+  Stage stage{part.apply, arrays_.size(), part.arrays.size()};
+  for (const NamedArray& given : part.arrays) add_array(given.name, given.array);
+  stages_.push_back(std::move(stage));
+}
+
+void Request::read_score(const Arguments& arguments) {
+  if (const auto name = name_in(arguments.score)) {
+    spec_.score = score_by_name(*name, arguments.scale);
+    return;
+  }
+  const Part& part = part_of("score", arguments.score, Role::score);
+  HEED_CHECK(!arguments.scale, "[attention] scale goes with the score 'scaled_dot', not with {}",
+             part.name);
+  add_stage(part);
+}
+
+void Request::read_modifiers(nb::handle modifiers) {
+  if (nb::isinstance<Part>(modifiers)) {
+    return add_stage(part_of("modifiers", modifiers, Role::modifier));
+  }
+  if (PySequence_Check(modifiers.ptr()) == 0) {
+    throw_type_error("modifiers: {} is neither a modifier nor a sequence of them",
+                     type_of(modifiers));
+  }
+  for (const nb::handle item : nb::borrow<nb::sequence>(modifiers)) {
+    add_stage(part_of("modifiers", item, Role::modifier));
+  }
+}
+
+void Request::read_mask(nb::handle mask) {
+  if (mask.is_none()) return;
+  if (const Mask* given = nullptr; nb::try_cast(mask, given) && given != nullptr) {
+    spec_.see = *given;
+    return;
+  }
+  const Array array = array_of("mask", mask);
+  if (array.tensor.dtype() == DType::boolean) {
+    seen_ = array.tensor;
+  } else {
+    bias_ = add_array("mask", mask);
+  }
+}
+
+void Request::read_normaliser(nb::handle normaliser) {
+  if (const auto name = name_in(normaliser)) {
+    spec_.normalise = normaliser_by_name(*name);
+  } else {
+    add_stage(part_of("normaliser", normaliser, Role::normaliser));
+  }
+}
+
+Tensor Request::parameter(std::size_t i) const {
+  const DType dtype = arrays_[0].tensor.dtype();
+  return cast(arrays_[i].tensor, dtype == DType::bf16 ? DType::f32 : dtype);
+}
+
+Request::Prepared Request::prepare() const {
+  Prepared ready;
+  ready.present_k = arrays_[1].tensor;
+  ready.present_v = arrays_[2].tensor;
+  if (has_past_) {
+    ready.present_k = concat({arrays_[3].tensor, ready.present_k}, -2);
+    ready.present_v = concat({arrays_[4].tensor, ready.present_v}, -2);
+  }
+  Arranged arranged = arrange(arrays_[0].tensor, ready.present_k, ready.present_v,
+                              grouped_ ? Heads::grouped : Heads::broadcast);
+  ready.q = std::move(arranged.q);
+  ready.k = std::move(arranged.k);
+  ready.v = std::move(arranged.v);
+  ready.lead = arranged.lead;
+  ready.spec = spec_;
+  // The caller's stages change weights before dropout does, which the spec has already.
+  const std::vector<Reweight> last = std::exchange(ready.spec.reweight, {});
+  for (const Stage& stage : stages_) {
+    std::vector<Tensor> arrays;
+    for (std::size_t i = 0; i < stage.count; ++i) arrays.push_back(parameter(stage.first + i));
+    stage.apply(ready.spec, arrays);
+  }
+  ready.spec.reweight.insert(ready.spec.reweight.end(), last.begin(), last.end());
+  ready.own_modifiers = ready.spec.modify.size();
+  if (bias_) ready.spec.modify.push_back(dense_bias(arrange_pairs(parameter(*bias_), ready.lead)));
+  if (seen_.defined()) ready.spec.see = boolean_mask(arrange_pairs(seen_, ready.lead));
+  return ready;
+}
+
+}  // namespace heed::python

@@ -1,0 +1,80 @@
+// One call of attention, read from Python's arguments: tensors and stages, and nothing of Python
+// left in what runs without the interpreter's lock.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <vector>
+
+#include "heed/attention/cache.h"
+#include "heed/attention/spec.h"
+#include "python/bindings/array.h"
+#include "python/bindings/part.h"
+
+namespace heed::python {
+
+/// The arguments that heed.attention and heed.backward have in common, as they were given.
+struct Arguments {
+  nb::handle q, k = {}, v = {};
+  nb::handle score, modifiers, mask, normaliser;
+  std::optional<double> scale = {};
+  double dropout = 0.0;
+  std::optional<std::uint64_t> seed = {};
+  bool enable_gqa = false;
+  nb::handle past_key = nb::handle(Py_None), past_value = nb::handle(Py_None);
+  const KvCache* cache =
+      nullptr;  ///< What is asked instead of k and v, and has any group of heads.
+};
+
+/// Whether gradients are wanted: then every array is a leaf of the tape.
+enum class Recording : std::uint8_t { off, on };
+
+class Request {
+ public:
+  /// Throws TypeError and heed::Error for arguments that will not do.
+  Request(const Arguments& arguments, Recording recording);
+
+  /// The arrays: q, k, v, those of the past, of the score, of the modifiers, a mask of floats,
+  /// those of the normaliser.
+  std::span<const Array> arrays() const { return arrays_; }
+  const Array& query() const { return arrays_[0]; }
+  bool has_past() const { return has_past_; }
+
+  /// What heed's own functions take, made from the arrays by differentiable ops.
+  struct Prepared {
+    Tensor q, k, v;               ///< [B, H, Tq, D], [B, G, Tk, D], [B, G, Tk, Dv], past included.
+    Tensor present_k, present_v;  ///< k and v as given, past included.
+    Shape lead;                   ///< The result's axes before the last two.
+    AttentionSpec spec;
+    std::size_t own_modifiers = 0;  ///< Of the spec; a mask of floats comes behind them.
+  };
+  Prepared prepare() const;
+
+ private:
+  // A stage, and where its arrays are.
+  struct Stage {
+    Part::Apply apply;
+    std::size_t first = 0, count = 0;
+  };
+
+  std::size_t add_array(const char* name, nb::handle object);
+  void add_stage(const Part& part);
+  void read_score(const Arguments& arguments);
+  void read_modifiers(nb::handle modifiers);
+  void read_mask(nb::handle mask);
+  void read_normaliser(nb::handle normaliser);
+  /// Array i in the precision that the call computes in.
+  Tensor parameter(std::size_t i) const;
+
+  Recording recording_;
+  bool grouped_ = false;
+  bool has_past_ = false;
+  std::vector<Array> arrays_;
+  std::vector<Stage> stages_;
+  std::optional<std::size_t> bias_;  // the mask, if it is an array of floats
+  Tensor seen_;                      // the mask, if it is an array of bool
+  AttentionSpec spec_;               // what needs no arrays
+};
+
+}  // namespace heed::python

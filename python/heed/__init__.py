@@ -1,0 +1,47 @@
+"""heed: attention on the CPU, fused, differentiable, visible and reproducible to the bit.
+
+>>> import heed, numpy as np
+>>> q = k = v = np.ones((1, 8, 128, 64), np.float32)
+>>> heed.attention(q, k, v, mask=heed.causal()).shape
+(1, 8, 128, 64)
+
+Arrays come from NumPy, PyTorch, JAX or anything else that speaks DLPack or the buffer protocol, and
+results are arrays of the same library. ``heed.torch`` has the same functions inside autograd.
+"""
+
+from heed._core import (
+    Error,
+    KVCache,
+    Mask,
+    Stage,
+    __version__,
+    additive,
+    alibi,
+    alibi_slopes,
+    attention,
+    bias,
+    boolean,
+    causal,
+    cosine,
+    dilated_window,
+    distance_bias,
+    gaussian,
+    general,
+    get_num_threads,
+    global_positions,
+    hard,
+    lengths,
+    manual_seed,
+    segments,
+    set_num_threads,
+    shaw,
+    softcap,
+    softmax_with_sink,
+    t5,
+    temperature,
+    top_k,
+    window,
+)
+from heed._functions import Gradients, backward, scaled_dot_product_attention
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]
