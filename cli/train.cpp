@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,10 @@ struct TrainArguments {
 
 void train(const TrainArguments& arguments) {
   if (arguments.reference) return fmt::print("{}", train_reference());
+  std::optional<TrainConfig> given;
+  if (!arguments.config.empty()) io::load_config(arguments.config, given.emplace());
   const auto set_flags = [&](TrainConfig& config) { io::set_fields(config, arguments.flags); };
-  run_training({.config = read_run_config(arguments.config, arguments.resume, set_flags),
+  run_training({.config = run_config(given, arguments.resume, set_flags),
                 .resume = arguments.resume,
                 .log = arguments.log,
                 .tensorboard = arguments.tensorboard});

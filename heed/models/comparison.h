@@ -26,6 +26,13 @@ struct ComparisonConfig {
   bool backward = false;           // forward and backward pass, rather than forward alone
   std::int64_t runs = 3;           // of which the best counts
 
+  /// Smaller sizes: seconds instead of a minute, for a first look.
+  static ComparisonConfig quick() {
+    return {.lengths = {64, 128, 256, 512},
+            .sizes = {16, 32, 64},
+            .path_lengths = {8, 16, 32, 64},
+            .runs = 2};
+  }
   void validate() const;
 };
 

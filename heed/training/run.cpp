@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
 #include "heed/io/config.h"
@@ -59,14 +61,13 @@ RunResult run_training(const TrainingRun& run, const RunHooks& hooks) {
   return {.outcome = outcome, .progress = trainer.progress()};
 }
 
-TrainConfig read_run_config(const std::filesystem::path& file, bool resume,
-                            const std::function<void(TrainConfig&)>& change) {
-  TrainConfig config;
-  if (!file.empty()) io::load_config(file, config);
+TrainConfig run_config(const std::optional<TrainConfig>& given, bool resume,
+                       const std::function<void(TrainConfig&)>& change) {
+  TrainConfig config = given.value_or(TrainConfig{});
   change(config);
   HEED_CHECK(!config.model.empty(), "[train] no folder to train into: give model (--model DIR)");
   const std::filesystem::path used = std::filesystem::path(config.model) / kUsedConfig;
-  if (!file.empty() || !resume || !std::filesystem::exists(used)) return config;
+  if (given || !resume || !std::filesystem::exists(used)) return config;
   TrainConfig before;
   io::load_config(used, before);
   change(before);

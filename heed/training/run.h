@@ -2,12 +2,12 @@
 // and event files beside the checkpoints. Who shows it, and who ends it early, is the caller's
 // affair.
 //
-//   const RunResult result = run_training({.config = read_run_config("train.toml", false)});
+//   const RunResult result = run_training({.config = config, .resume = true});
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "heed/training/progress.h"
@@ -44,10 +44,9 @@ struct RunResult {
 /// meanwhile.
 RunResult run_training(const TrainingRun& run, const RunHooks& hooks = {});
 
-/// The config of a run: a file (empty: none) and what is changed over it. A run that resumes
-/// without a file has the config of its folder.
-TrainConfig read_run_config(
-    const std::filesystem::path& file, bool resume,
-    const std::function<void(TrainConfig&)>& change = [](TrainConfig&) {});
+/// The config of a run: what is given and what is changed over it. A run that resumes with nothing
+/// given has the config of its folder.
+TrainConfig run_config(const std::optional<TrainConfig>& given, bool resume,
+                       const std::function<void(TrainConfig&)>& change);
 
 }  // namespace heed

@@ -1,8 +1,197 @@
 // heed.Translator.
+#include "heed/generation/translator.h"
+
+#include <fmt/format.h>
+
+#include "heed/base/error.h"
+#include "heed/generation/examine.h"
 #include "python/bindings/bind.h"
+#include "python/bindings/interrupt.h"
+#include "python/bindings/model_results.h"
+#include "python/bindings/options.h"
+#include "python/bindings/tree.h"
 
 namespace heed::python {
+namespace {
 
-void bind_translator(nanobind::module_&) {}
+using NBestTexts = std::vector<std::vector<PyTranslation>>;
+
+// What a translation may be told: all of a search, and how it is batched.
+struct BatchOptions {
+  SearchOptions search = {};
+  std::int64_t batch_tokens = TranslateOptions{}.batch_tokens;
+
+  void fields(io::Fields& field) {
+    search.fields(field);
+    field("batch_tokens", batch_tokens, "sources of a batch, padding included; changes no text",
+          {.min = 1});
+  }
+  void validate() const { search.validate(); }
+};
+
+// What a score depends on besides the model.
+struct ScoreOptions {
+  SearchOptions search = {};
+
+  void fields(io::Fields& field) {
+    field("length_penalty", search.length_penalty, "alpha: the exponent of the length");
+    field("length_penalty_form", search.length_penalty_form,
+          "log p by length^alpha (power) or by ((5 + length) / 6)^alpha (gnmt)");
+  }
+  void validate() const { search.validate(); }
+};
+
+TranslateOptions with_interrupts(const BatchOptions& options) {
+  return {.search = options.search,
+          .batch_tokens = options.batch_tokens,
+          .on_step = [check = InterruptCheck()]() mutable { check(); }};
+}
+
+NBestTexts translate_batch(const Translator& translator, const std::vector<std::string>& sentences,
+                           const BatchOptions& options) {
+  const nb::gil_scoped_release released;
+  NBestTexts results;
+  for (auto& found : translator.translate(sentences, with_interrupts(options))) {
+    std::vector<PyTranslation>& all = results.emplace_back();
+    for (auto& [text, hypothesis] : found) {
+      all.push_back({written(*translator.target(), std::move(text), std::move(hypothesis))});
+    }
+  }
+  return results;
+}
+
+std::vector<PyTranslation> score_batch(const Translator& translator,
+                                       const std::vector<std::string>& sources,
+                                       const std::vector<std::string>& targets,
+                                       const ScoreOptions& options) {
+  HEED_CHECK(sources.size() == targets.size(),
+             "[score_batch] {} sources and {} targets: give one target for each source",
+             sources.size(), targets.size());
+  const nb::gil_scoped_release released;
+  InterruptCheck check;
+  std::vector<PyTranslation> results;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    check();
+    const std::vector<std::int32_t> source = translator.read(sources[i]);
+    const std::vector<std::int32_t> tokens = translator.target()->encode(targets[i]);
+    Hypothesis scored = examine_score(translator, {source, tokens}, options.search);
+    results.push_back({written(*translator.target(), targets[i], std::move(scored))});
+  }
+  return results;
+}
+
+ModelAttention attention(const Translator& translator, const std::string& source,
+                         const std::optional<std::string>& target, const BatchOptions& options) {
+  const nb::gil_scoped_release released;
+  if (target) return attention_for(translator, source, translator.target()->encode(*target));
+  const auto found = translator.translate({&source, 1}, with_interrupts(options));
+  HEED_CHECK(!found[0].empty(), "[attention] the search found no translation: give a target");
+  return attention_for(translator, source, found[0][0].hypothesis.tokens);
+}
+
+constexpr const char* kBatchDoc =
+    "The n best translations of each sentence, best first, in the order given.\n\n"
+    "A sentence's translations do not depend on the others. A sentence without words has one "
+    "translation, which is empty.";
+
+}  // namespace
+
+void bind_translator(nb::module_& m) {
+  bind_tokenizer(m);
+  bind_model_results(m);
+  bind_text_models(m);
+
+  BatchOptions batch;
+  ScoreOptions score;
+  const io::Fields batch_fields(batch), score_fields(score);
+  const auto sign = [](const char* before, const io::Fields& fields, const char* behind) {
+    return signature(before, fields, behind);
+  };
+  const std::string batch_signature =
+      sign("def translate_batch(self, sentences: collections.abc.Iterable[str], *", batch_fields,
+           ") -> list[list[Translation]]");
+  const std::string one_signature =
+      sign("def translate(self, text: str, *", batch_fields, ") -> str");
+  const std::string score_signature = sign(
+      "def score_batch(self, sources: collections.abc.Iterable[str], targets: "
+      "collections.abc.Iterable[str], *",
+      score_fields, ") -> list[Translation]");
+  const std::string attention_signature =
+      sign("def attention(self, source: str, target: str | None = None, *", batch_fields,
+           ") -> Attention");
+  const std::string batch_help = help(kBatchDoc, batch_fields);
+
+  nb::class_<Translator>(m, "Translator",
+                         "A trained translator, from its folder or that of its training run.\n\n"
+                         "Several threads may use one at once.")
+      .def(
+          "__init__",
+          [](Translator* self, nb::handle path) {
+            const std::filesystem::path folder = path_of("path", path);
+            const nb::gil_scoped_release released;
+            new (self) Translator(load_translator(folder));
+          },
+          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
+      .def(
+          "translate_batch",
+          [](const Translator& self, nb::handle sentences, const nb::kwargs& options) {
+            return translate_batch(self, texts_of("sentences", sentences),
+                                   options_of(BatchOptions{}, "translate_batch", options));
+          },
+          nb::arg("sentences"), nb::arg("options"), nb::sig(batch_signature.c_str()),
+          batch_help.c_str())
+      .def(
+          "translate",
+          [](const Translator& self, nb::handle text, const nb::kwargs& options) {
+            const NBestTexts found = translate_batch(
+                self, {text_of("text", text)}, options_of(BatchOptions{}, "translate", options));
+            return to_str(found[0].empty() ? "" : found[0][0].text);
+          },
+          nb::arg("text"), nb::arg("options"), nb::sig(one_signature.c_str()),
+          "The best translation of one text; options as in translate_batch.")
+      .def(
+          "score_batch",
+          [](const Translator& self, nb::handle sources, nb::handle targets,
+             const nb::kwargs& options) {
+            return score_batch(self, texts_of("sources", sources), texts_of("targets", targets),
+                               options_of(ScoreOptions{}, "score_batch", options));
+          },
+          nb::arg("sources"), nb::arg("targets"), nb::arg("options"),
+          nb::sig(score_signature.c_str()),
+          "How likely the model holds each target as a translation of its source: the targets with "
+          "their log-probabilities.")
+      .def(
+          "attention",
+          [](const Translator& self, nb::handle source, nb::handle target,
+             const nb::kwargs& options) {
+            std::optional<std::string> given;
+            if (!target.is_none()) given = text_of("target", target);
+            HEED_CHECK(!given || options.size() == 0,
+                       "[attention] a target is given, so nothing is searched: leave out what "
+                       "searches are told");
+            return attention(self, text_of("source", source), given,
+                             options_of(BatchOptions{}, "attention", options));
+          },
+          nb::arg("source"), nb::arg("target") = nb::none(), nb::arg("options"),
+          nb::sig(attention_signature.c_str()),
+          "What every layer and head attends to while the target is written for the source; "
+          "without a target, the translation that is found, with options as in translate_batch.")
+      .def_prop_ro("source_tokenizer",
+                   [](const Translator& self) { return PyTokenizer{self.source()}; })
+      .def_prop_ro("target_tokenizer",
+                   [](const Translator& self) { return PyTokenizer{self.target()}; })
+      .def_prop_ro(
+          "config",
+          [](const Translator& self) {
+            TransformerConfig config = self.model().config();
+            return object_of(io::Fields(config).write());
+          },
+          nb::for_getter(nb::sig("def config(self, /) -> dict")), "What the model is made of.")
+      .def("__repr__", [](const Translator& self) {
+        return fmt::format("<heed.Translator: {} parameters, {} and {} tokens>",
+                           self.model().parameter_count(), self.source()->size(),
+                           self.target()->size());
+      });
+}
 
 }  // namespace heed::python

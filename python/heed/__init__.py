@@ -9,11 +9,24 @@ Arrays come from NumPy, PyTorch, JAX or anything else that speaks DLPack or the 
 results are arrays of the same library. ``heed.torch`` has the same functions inside autograd.
 """
 
+from heed import plot
 from heed._core import (
+    Attention,
+    Classifier,
+    Comparison,
+    Continuation,
     Error,
+    GrammarCorpus,
+    HTML,
     KVCache,
+    LanguageModel,
     Mask,
+    SVG,
     Stage,
+    Tokenizer,
+    TrainingResult,
+    Translation,
+    Translator,
     __version__,
     additive,
     alibi,
@@ -22,6 +35,7 @@ from heed._core import (
     bias,
     boolean,
     causal,
+    compare,
     cosine,
     dilated_window,
     distance_bias,
@@ -29,9 +43,12 @@ from heed._core import (
     general,
     get_num_threads,
     global_positions,
+    grammar_corpus,
     hard,
     lengths,
+    mechanisms as list,
     manual_seed,
+    positions,
     segments,
     set_num_threads,
     shaw,
@@ -40,6 +57,7 @@ from heed._core import (
     t5,
     temperature,
     top_k,
+    train,
     window,
 )
 from heed._functions import Gradients, backward, scaled_dot_product_attention

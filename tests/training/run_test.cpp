@@ -110,21 +110,23 @@ TEST_F(Run, ThreadsAreTheConfigsMeanwhile) {
   EXPECT_EQ(num_threads(), before);
 }
 
-TEST_F(Run, ConfigsComeFromFileChangesAndFolder) {
-  EXPECT_THAT(error_message([] { read_run_config("", false); }), HasSubstr("no folder"));
-  io::save_config(dir_ / "given.toml", run_.config);
+TEST_F(Run, ConfigsAreGivenChangedOrTheFolders) {
+  EXPECT_THAT(error_message([] { run_config({}, false, [](TrainConfig&) {}); }),
+              HasSubstr("no folder"));
   const auto change = [&](TrainConfig& config) {
     config.model = run_.config.model;
     config.trainer.after = "7u";
   };
-  EXPECT_EQ(read_run_config(dir_ / "given.toml", false, change).trainer.after, "7u");
-  EXPECT_EQ(read_run_config(dir_ / "given.toml", false, change).batch_tokens, 12);
-  EXPECT_EQ(read_run_config("", true, change).batch_tokens, TrainConfig{}.batch_tokens)
-      << "nothing is there to go on with";
+  const TrainConfig given = run_config(run_.config, false, change);
+  EXPECT_EQ(given.trainer.after, "7u");
+  EXPECT_EQ(given.batch_tokens, 12);
+  const std::int64_t fresh = TrainConfig{}.batch_tokens;
+  EXPECT_EQ(run_config({}, true, change).batch_tokens, fresh) << "there is none to go on with";
   run_training(run_, {.interrupted = [] { return true; }});
-  EXPECT_EQ(read_run_config("", true, change).batch_tokens, 12);
-  EXPECT_EQ(read_run_config("", true, change).trainer.after, "7u");
-  EXPECT_EQ(read_run_config("", false, change).batch_tokens, TrainConfig{}.batch_tokens);
+  EXPECT_EQ(run_config({}, true, change).batch_tokens, 12);
+  EXPECT_EQ(run_config({}, true, change).trainer.after, "7u");
+  EXPECT_EQ(run_config({}, false, change).batch_tokens, fresh);
+  EXPECT_EQ(run_config(TrainConfig{}, true, change).batch_tokens, fresh);
 }
 
 }  // namespace

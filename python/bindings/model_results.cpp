@@ -1,0 +1,194 @@
+#include "python/bindings/model_results.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+#include "heed/generation/alignment.h"
+#include "heed/generation/examine.h"
+#include "heed/see/attention_page.h"
+#include "heed/see/attention_sheet.h"
+#include "heed/see/model_attention.h"
+#include "python/bindings/pictures.h"
+#include "python/bindings/tree.h"
+
+namespace heed::python {
+namespace {
+
+nb::list strings(const std::vector<std::string>& texts) {
+  nb::list list;
+  for (const std::string& text : texts) list.append(to_str(text));
+  return list;
+}
+
+// ---- texts --------------------------------------------------------------------------------------
+
+template <typename T>
+void bind_written(nb::module_& m, const char* name, const char* doc) {
+  nb::class_<T>(m, name, doc)
+      .def_prop_ro("text", [](const T& self) { return to_str(self.text); })
+      .def_prop_ro(
+          "tokens", [](const T& self) { return strings(self.pieces); },
+          nb::for_getter(nb::sig("def tokens(self, /) -> list[str]")),
+          "Its tokens as they are shown: '▁dog'.")
+      .def_prop_ro(
+          "ids", [](const T& self) { return self.hypothesis.tokens; }, "Its tokens as numbers.")
+      .def_prop_ro(
+          "score", [](const T& self) { return self.hypothesis.score; },
+          "The log-probability by the length penalty: what results are ordered by.")
+      .def_prop_ro(
+          "log_probability", [](const T& self) { return self.hypothesis.log_probability; },
+          "Of all tokens, the end token among them.")
+      .def_prop_ro(
+          "token_log_probabilities",
+          [](const T& self) { return self.hypothesis.token_log_probabilities; },
+          "One for each token, then, where the text has an end, the end token's.")
+      .def("__str__", [](const T& self) { return to_str(self.text); })
+      .def("__repr__", [name](const T& self) {
+        return to_str(fmt::format("<heed.{} {}, score {:.4f}>", name,
+                                  nb::repr(to_str(self.text)).c_str(), self.hypothesis.score));
+      });
+}
+
+// ---- attention ----------------------------------------------------------------------------------
+
+const see::AttentionPart* part_of(const ModelAttention& self, see::AttentionKind kind) {
+  const auto part = std::ranges::find(self.view.parts, kind, &see::AttentionPart::kind);
+  return part == self.view.parts.end() ? nullptr : &*part;
+}
+
+template <see::AttentionKind kind>
+nb::list layers(const ModelAttention& self) {
+  nb::list arrays;
+  const see::AttentionPart* const part = part_of(self, kind);
+  if (part == nullptr) return arrays;
+  for (const Tensor& layer : part->layers) {
+    arrays.append(layer.defined() ? to_numpy(layer) : nb::none());
+  }
+  return arrays;
+}
+
+template <see::AttentionKind kind, std::vector<std::string> see::AttentionPart::*labels>
+nb::list tokens(const ModelAttention& self) {
+  const see::AttentionPart* const part = part_of(self, kind);
+  return part == nullptr ? nb::list() : strings(part->*labels);
+}
+
+nb::list links(const ModelAttention& self, const std::string& unit,
+               std::optional<double> threshold) {
+  HEED_CHECK(self.view.alignment.defined(),
+             "[alignment] there is none: only a translator writes one text for another");
+  HEED_CHECK(unit == "words" || unit == "tokens", "[alignment] unit = {}: it is words or tokens",
+             io::in_quotes(unit));
+  Alignment found =
+      hard_alignment(without_ends(self.view.alignment), {.threshold = threshold, .mutual = false});
+  if (unit == "words") found = merge_words(found, {self.source_words, self.target_words});
+  nb::list pairs;
+  for (const AlignmentLink& link : found) pairs.append(nb::make_tuple(link.source, link.target));
+  return pairs;
+}
+
+std::string sheet(const ModelAttention& self, const see::AttentionSelection& selection) {
+  const nb::gil_scoped_release released;
+  return see::attention_svg(self.view, selection);
+}
+
+void bind_attention_of_models(nb::module_& m) {
+  using Kind = see::AttentionKind;
+  using Part = see::AttentionPart;
+  constexpr const char* kLayersDoc = "An array [heads, rows, columns] for each layer.";
+  nb::class_<ModelAttention>(
+      m, "Attention",
+      "What a model attended to over one text, as arrays and as pictures; a notebook shows it.\n\n"
+      "Rows of decoder and cross are the steps that wrote the tokens of target, the end last; "
+      "columns of decoder are the tokens of target_read, begin first; all others are those of "
+      "source, the end last.")
+      .def_prop_ro(
+          "text", [](const ModelAttention& self) { return to_str(self.view.text); },
+          "What was read.")
+      .def_prop_ro(
+          "result", [](const ModelAttention& self) { return to_str(self.view.result); },
+          "What the model made of it: a translation, a label or nothing.")
+      .def_prop_ro("source", &tokens<Kind::encoder, &Part::rows>,
+                   nb::for_getter(nb::sig("def source(self, /) -> list[str]")),
+                   "The tokens that were read, the end too.")
+      .def_prop_ro("target", &tokens<Kind::decoder, &Part::rows>,
+                   nb::for_getter(nb::sig("def target(self, /) -> list[str]")),
+                   "The tokens that were written, the end too.")
+      .def_prop_ro("target_read", &tokens<Kind::decoder, &Part::columns>,
+                   nb::for_getter(nb::sig("def target_read(self, /) -> list[str]")),
+                   "The tokens that the decoder read while it wrote, begin first.")
+      .def_prop_ro("encoder", &layers<Kind::encoder>,
+                   nb::for_getter(nb::sig("def encoder(self, /) -> list[numpy.ndarray]")),
+                   kLayersDoc)
+      .def_prop_ro("decoder", &layers<Kind::decoder>,
+                   nb::for_getter(nb::sig("def decoder(self, /) -> list[numpy.ndarray]")),
+                   kLayersDoc)
+      .def_prop_ro("cross", &layers<Kind::cross>,
+                   nb::for_getter(nb::sig("def cross(self, /) -> list[numpy.ndarray]")), kLayersDoc)
+      .def_prop_ro(
+          "alignment",
+          [](const ModelAttention& self) -> nb::object {
+            if (!self.view.alignment.defined()) return nb::none();
+            return to_numpy(self.view.alignment);
+          },
+          nb::for_getter(nb::sig("def alignment(self, /) -> numpy.ndarray | None")),
+          "The mean of cross over layers and heads, [target, source].")
+      .def("links", &links, nb::arg("unit") = "words", nb::kw_only(),
+           nb::arg("threshold") = nb::none(),
+           nb::sig("def links(self, unit: str = 'words', *, threshold: float | None = None) -> "
+                   "list[tuple[int, int]]"),
+           "The alignment as pairs (source, target) of 'words' or 'tokens', from 0: each target's "
+           "heaviest source, or, with a threshold, all of at least that weight.")
+      .def(
+          "picture",
+          [](const ModelAttention& self, const std::optional<std::string>& kind,
+             std::optional<std::int64_t> layer, std::optional<std::int64_t> head) {
+            return Picture{sheet(self, selection_of(kind, layer, head))};
+          },
+          nb::arg("kind") = nb::none(), nb::arg("layer") = nb::none(), nb::arg("head") = nb::none(),
+          "All heads on a sheet, or those of a kind ('encoder', 'decoder', 'cross'), layer and "
+          "head, which count from 1.")
+      .def(
+          "page",
+          [](const ModelAttention& self, const std::optional<std::string>& kind,
+             std::optional<std::int64_t> layer, std::optional<std::int64_t> head) {
+            const see::AttentionSelection selection = selection_of(kind, layer, head);
+            const nb::gil_scoped_release released;
+            return Page{see::attention_html(self.view, selection)};
+          },
+          nb::arg("kind") = nb::none(), nb::arg("layer") = nb::none(), nb::arg("head") = nb::none(),
+          "A page to explore in a browser, which opens with what is selected.")
+      .def("_repr_svg_", [](const ModelAttention& self) { return sheet(self, {}); })
+      .def("__repr__", [](const ModelAttention& self) {
+        const std::string arrow = self.view.result.empty() ? "" : " -> " + self.view.result;
+        return to_str(fmt::format("<heed.Attention: {}{}>", self.view.text, arrow));
+      });
+}
+
+}  // namespace
+
+Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothesis) {
+  Written result{.text = std::move(text), .pieces = {}, .hypothesis = std::move(hypothesis)};
+  for (const std::int32_t id : result.hypothesis.tokens) {
+    result.pieces.push_back(tokenizer.piece(id));
+  }
+  return result;
+}
+
+ModelAttention attention_for(const Translator& translator, const std::string& source,
+                             const std::vector<std::int32_t>& target) {
+  const std::vector<std::int32_t> read = translator.source()->encode(source);
+  return {.view = see::attention_of(translator, source, target),
+          .source_words = word_numbers(word_spans(*translator.source(), read), read.size()),
+          .target_words = word_numbers(word_spans(*translator.target(), target), target.size())};
+}
+
+void bind_model_results(nb::module_& m) {
+  bind_written<PyTranslation>(m, "Translation", "One way to say a sentence in the other language.");
+  bind_written<Continuation>(m, "Continuation", "One way to go on with a text.");
+  bind_attention_of_models(m);
+}
+
+}  // namespace heed::python

@@ -1,0 +1,48 @@
+// What models give back to Python: texts they wrote, and what they attended to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "heed/generation/hypothesis.h"
+#include "heed/generation/translator.h"
+#include "heed/see/attention_view.h"
+#include "heed/text/tokenizer.h"
+#include "python/bindings/array.h"
+
+namespace heed::python {
+
+/// A text and how likely the model holds it.
+struct Written {
+  std::string text;
+  std::vector<std::string> pieces;  ///< The tokens as they are shown.
+  Hypothesis hypothesis;
+};
+
+/// heed.Translation and heed.Continuation.
+struct PyTranslation : Written {};
+struct Continuation : Written {};
+
+/// The text with the pieces of its tokens.
+Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothesis);
+
+/// heed.Attention.
+struct ModelAttention {
+  see::AttentionView view;
+  std::vector<std::int64_t> source_words = {}, target_words = {};  ///< Of tokens, to align them.
+};
+
+/// What a translator attends to while it writes that target.
+ModelAttention attention_for(const Translator& translator, const std::string& source,
+                             const std::vector<std::int32_t>& target);
+
+/// heed.Tokenizer.
+struct PyTokenizer {
+  std::shared_ptr<const Tokenizer> tokenizer;
+};
+
+void bind_tokenizer(nb::module_& m);
+void bind_model_results(nb::module_& m);
+void bind_text_models(nb::module_& m);
+
+}  // namespace heed::python

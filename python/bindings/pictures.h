@@ -1,0 +1,29 @@
+// Pictures and pages as Python shows them, and which part of a model's attention they show.
+#pragma once
+
+#include <string>
+
+#include "heed/see/attention_view.h"
+#include "python/bindings/array.h"
+
+namespace heed::python {
+
+/// heed.SVG.
+struct Picture {
+  std::string text;
+};
+
+/// heed.HTML.
+struct Page {
+  std::string text;
+};
+
+/// "encoder", "decoder" or "cross"; an unknown name is heed::Error.
+see::AttentionKind kind_of(const std::string& name);
+
+/// Which part is wanted, as Python says it; None: all.
+see::AttentionSelection selection_of(const std::optional<std::string>& kind,
+                                     std::optional<std::int64_t> layer,
+                                     std::optional<std::int64_t> head);
+
+}  // namespace heed::python

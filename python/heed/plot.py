@@ -1,0 +1,144 @@
+"""Pictures of attention and of training, as SVG that shows itself in a notebook.
+
+>>> output, weights = heed.attention(q, k, v, return_weights=True)
+>>> heed.plot.heatmap(weights[0, 0]).save("head.svg")
+>>> heed.plot.sheet(weights[0])
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Sequence
+
+from heed import _core
+from heed._core import HTML, SVG
+
+__all__ = ["curves", "heatmap", "page", "pattern", "sheet"]
+
+
+def _array(weights: Any) -> Any:
+    if not isinstance(weights, (list, tuple)):
+        return weights
+    import numpy
+
+    return numpy.asarray(weights, numpy.float32)
+
+
+def _layers(weights: Any) -> list[Any]:
+    """Arrays [heads, rows, columns], one a layer."""
+    if isinstance(weights, (list, tuple)):
+        return [layer for part in weights for layer in _layers(_array(part))]
+    if not hasattr(weights, "shape"):
+        raise TypeError(f"weights: {type(weights).__name__} is no array")
+    rank = len(weights.shape)
+    if rank == 4:
+        return [weights[i] for i in range(weights.shape[0])]
+    if rank == 3:
+        return [weights]
+    if rank == 2:
+        return [weights[None]]
+    raise _core.Error(
+        f"[plot] weights of shape {tuple(weights.shape)}: give [layers, heads, queries, keys]"
+    )
+
+
+def _labels(given: Sequence[str] | None, count: int) -> list[str]:
+    return [str(i) for i in range(count)] if given is None else list(given)
+
+
+def heatmap(
+    weights: Any,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    title: str = "",
+    cell: float = 14.0,
+    relative: bool = True,
+    power: float = 1.0,
+) -> SVG:
+    """One matrix of weights [rows, columns], the darker the more weight.
+
+    ``rows`` and ``columns`` are labels; without them there are none. ``cell`` is the side of a
+    square. The largest weight is the darkest, or 1 is if not ``relative``. Shades go by
+    weight^power: below 1, small weights are seen too.
+    """
+    return _core.draw_heatmap(
+        _array(weights),
+        [] if rows is None else rows,
+        [] if columns is None else columns,
+        title=title,
+        cell=cell,
+        relative=relative,
+        power=power,
+    )
+
+
+def sheet(
+    weights: Any,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    kind: str = "encoder",
+    layer: int | None = None,
+    head: int | None = None,
+) -> SVG:
+    """Several layers and heads on one sheet, layers below and heads beside one another.
+
+    ``weights`` is an array [layers, heads, queries, keys] (or with the first one or two axes
+    missing), or a list with an array [heads, queries, keys] for each layer. ``rows`` and
+    ``columns`` name queries and keys; without them they are numbered. ``kind`` is the title's:
+    'encoder', 'decoder' or 'cross'. ``layer`` and ``head``, from 1, pick one.
+    """
+    layers = _layers(weights)
+    shape = layers[0].shape if layers else (0, 0, 0)
+    labels = _labels(rows, shape[-2]), _labels(columns, shape[-1])
+    return _core.draw_sheet(layers, *labels, kind, layer, head)
+
+
+def page(
+    weights: Any,
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    *,
+    kind: str = "encoder",
+    text: str = "",
+    result: str = "",
+) -> HTML:
+    """The same weights as ``sheet`` takes, as a page to explore: point at tokens, choose heads.
+
+    ``text`` and ``result`` are what was read and what came of it, shown above.
+    """
+    layers = _layers(weights)
+    shape = layers[0].shape if layers else (0, 0, 0)
+    labels = _labels(rows, shape[-2]), _labels(columns, shape[-1])
+    return _core.draw_page(layers, *labels, kind, text, result)
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(_option(item) for item in value)
+    return "none" if value is None else str(value)
+
+
+def pattern(
+    *names: str, positions: int = 32, causal: bool = False, cell: float | None = None, **options: Any
+) -> SVG:
+    """What mechanisms attend to, on an input in which near positions and a few distant are alike.
+
+    Of one mechanism all heads are drawn, of several the first head each; without a name, all
+    mechanisms that ``heed.list()`` has. ``options`` are those of the mechanism.
+    """
+    chosen = list(names) or [mechanism["name"] for mechanism in _core.mechanisms()]
+    settings = [f"{key}={_option(value)}" for key, value in options.items()]
+    side = cell if cell is not None else (7.0 if len(chosen) == 1 else 5.0)
+    return _core.draw_pattern(chosen, positions, causal, settings, side)
+
+
+def curves(*folders: str | os.PathLike[str], log_updates: bool = False) -> SVG:
+    """How training runs went, or go: the loss, and what validation found, over updates.
+
+    The folders are those that ``heed.train`` trains into; each gets a color of its own.
+    """
+    return _core.draw_curves(list(folders), log_updates)
