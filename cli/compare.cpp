@@ -22,12 +22,13 @@ struct CompareFlags {
   std::string picture;
 };
 
-// Seconds instead of a minute, for a first look; what was given by flags stays.
+// What was given by flags stays.
 void make_quick(const CLI::App& verb, ComparisonConfig& config) {
-  if (verb.count("--lengths") == 0) config.lengths = {64, 128, 256, 512};
-  if (verb.count("--sizes") == 0) config.sizes = {16, 32, 64};
-  if (verb.count("--path-lengths") == 0) config.path_lengths = {8, 16, 32, 64};
-  if (verb.count("--runs") == 0) config.runs = 2;
+  const ComparisonConfig quick = ComparisonConfig::quick();
+  if (verb.count("--lengths") == 0) config.lengths = quick.lengths;
+  if (verb.count("--sizes") == 0) config.sizes = quick.sizes;
+  if (verb.count("--path-lengths") == 0) config.path_lengths = quick.path_lengths;
+  if (verb.count("--runs") == 0) config.runs = quick.runs;
 }
 
 Comparison run(const ComparisonConfig& config, bool quiet) {
