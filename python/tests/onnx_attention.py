@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import heed
 import numpy as np
+
+import heed
 
 # What qk_matmul_output holds in its modes 0 to 2; in mode 3 it is the weights.
 _SCORES = ("raw", "modified", "masked")

@@ -1,0 +1,257 @@
+"""Every score, modifier and normaliser against its twin: outputs, weights, scores, log-sum-exp."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+import pytest
+import twin
+
+import heed
+
+SIZES = [(2, 4, 5, 7, 8), (1, 4, 65, 63, 17), (1, 4, 1, 200, 16), (2, 4, 140, 9, 64)]
+TOLERANCE = {"float64": 1e-11, "float32": 1e-5}
+
+
+class Case(NamedTuple):
+    """The same stages for heed and for the twin, made from sizes and a source of arrays."""
+
+    name: str
+    make: Callable[..., tuple[dict[str, Any], dict[str, Any]]]
+
+
+def _general(n: Any, f: Any) -> Any:
+    w = f(n.D, n.D) / n.D
+    return {"score": heed.general(w)}, {"score": twin.general(w)}
+
+
+def _general_of_heads(n: Any, f: Any) -> Any:
+    w = f(n.H, n.D, n.D) / n.D
+    return {"score": heed.general(w)}, {"score": twin.general(w)}
+
+
+def _additive(n: Any, f: Any) -> Any:
+    w = f(n.D)
+    return {"score": heed.additive(w)}, {"score": twin.additive(w)}
+
+
+def _additive_of_heads(n: Any, f: Any) -> Any:
+    w = f(n.H, n.D)
+    return {"score": heed.additive(w)}, {"score": twin.additive(w)}
+
+
+def _cosine_of_heads(n: Any, f: Any) -> Any:
+    s = f(n.H)
+    return {"score": heed.cosine(s)}, {"score": twin.cosine(s)}
+
+
+def _modifier(name: str, *given: Any, **named: Any) -> Case:
+    """One that takes the same arguments in both; a function among them makes an array."""
+
+    def make(n: Any, f: Any) -> Any:
+        made = [x(n, f) if callable(x) else x for x in given]
+        modify = getattr(twin, name)(*made, **named)
+        return {"modifiers": getattr(heed, name)(*made, **named)}, {"modifiers": (modify,)}
+
+    return Case("-".join([name, *map(str, named.values())]), make)
+
+
+def _shaw(n: Any, f: Any, shape: tuple[int, ...], keys: bool, values: bool) -> Any:
+    tables = f(*shape, 7, n.D), f(*shape, 7, n.D)
+    theirs: dict[str, Any] = {}
+    if keys:
+        theirs["modifiers"] = (twin.shaw_keys(tables[0], n.D**-0.5, "bottom_right"),)
+    if values:
+        theirs["relative_values"] = twin.shaw_rows(tables[1], n.Tq, n.Tk, "bottom_right")
+    given = tables[0] if keys else None, tables[1] if values else None
+    return {"modifiers": [heed.shaw(*given, corner="bottom_right")]}, theirs
+
+
+def _gaussian(n: Any, f: Any) -> Any:
+    centres = f(n.B, n.H, n.Tq) * n.Tk / 4 + n.Tk / 2
+    theirs = {"reweight": (twin.gaussian(centres, 2.5),)}
+    return {"modifiers": heed.gaussian(centres, 2.5)}, theirs
+
+
+def _several(n: Any, f: Any) -> Any:
+    """In the order in which they are written, a mask of floats behind them."""
+    b, t, m = f(n.H, n.Tq, n.Tk), f(n.H, n.Tq + n.Tk - 1), f(n.B, 1, n.Tq, n.Tk)
+    ours = [heed.bias(b), heed.softcap(1.5), heed.distance_bias(t, n.Tk - 1), heed.temperature(0.7)]
+    theirs = (
+        twin.bias(b),
+        twin.softcap(1.5),
+        twin.distance_bias(t, n.Tk - 1),
+        twin.temperature(0.7),
+    )
+    return {"modifiers": ours, "mask": m}, {"modifiers": theirs, "bias": m}
+
+
+def _sink(n: Any, f: Any) -> Any:
+    s = f(n.H)
+    return (
+        {"normaliser": heed.softmax_with_sink(s)},
+        {"normaliser": twin.softmax_with_sink(s)},
+    )
+
+
+CASES = [
+    Case("scaled_dot", lambda n, f: ({}, {})),
+    Case("scale", lambda n, f: ({"scale": 0.3}, {"score": twin.scaled_dot(0.3)})),
+    Case("scale-0", lambda n, f: ({"scale": 0.0}, {"score": twin.scaled_dot(0.0)})),
+    Case("scale-negative", lambda n, f: ({"scale": -0.2}, {"score": twin.scaled_dot(-0.2)})),
+    Case("dot", lambda n, f: ({"score": "dot"}, {"score": twin.dot()})),
+    Case("general", _general),
+    Case("general-of-heads", _general_of_heads),
+    Case("additive", _additive),
+    Case("additive-of-heads", _additive_of_heads),
+    Case("cosine", lambda n, f: ({"score": heed.cosine()}, {"score": twin.cosine()})),
+    Case("cosine-9", lambda n, f: ({"score": heed.cosine(9.0)}, {"score": twin.cosine(9.0)})),
+    Case("cosine-of-heads", _cosine_of_heads),
+    _modifier("bias", lambda n, f: f(n.B, n.H, n.Tq, n.Tk)),
+    _modifier("bias", lambda n, f: f(n.H, 1, n.Tk)),
+    _modifier("bias", lambda n, f: f(n.Tk)),
+    _modifier("softcap", 0.8),
+    _modifier("temperature", 2.5),
+    _modifier("temperature", lambda n, f: np.abs(f(n.H)) + 0.5),
+    _modifier("alibi", lambda n, f: f(n.H) / 8),
+    _modifier("alibi", lambda n, f: f(n.H) / 8, corner="bottom_right"),
+    _modifier("alibi", lambda n, f: f(n.H) / 8, corner=3),
+    _modifier("distance_bias", lambda n, f: f(n.H, n.Tq + n.Tk), lambda n, f: n.Tk),
+    _modifier(
+        "distance_bias", lambda n, f: f(n.Tq + n.Tk), lambda n, f: n.Tq, corner="bottom_right"
+    ),
+    _modifier("t5", lambda n, f: f(32, n.H)),
+    _modifier("t5", lambda n, f: f(8, n.H), bidirectional=False, corner="bottom_right"),
+    _modifier("t5", lambda n, f: f(16, n.H), max_distance=20, corner=-4),
+    Case("shaw", lambda n, f: _shaw(n, f, (), True, True)),
+    Case("shaw-keys-of-heads", lambda n, f: _shaw(n, f, (n.H,), True, False)),
+    Case("shaw-values-of-heads", lambda n, f: _shaw(n, f, (n.H,), False, True)),
+    Case("gaussian", _gaussian),
+    Case("several", _several),
+    Case("sink", _sink),
+    Case("top_k", lambda n, f: ({"normaliser": heed.top_k(3)}, {"normaliser": twin.top_k(3)})),
+    Case("top_k-all", lambda n, f: ({"normaliser": heed.top_k(999)}, {"normaliser": twin.softmax})),
+    Case("sigmoid", lambda n, f: ({"normaliser": "sigmoid"}, {"normaliser": twin.sigmoid})),
+    Case("none", lambda n, f: ({"normaliser": "none"}, {"normaliser": twin.none})),
+]
+
+
+class Sizes(NamedTuple):
+    B: int
+    H: int
+    Tq: int
+    Tk: int
+    D: int
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_stage_is_its_twin(case: Case, sizes: tuple[int, ...], dtype: str) -> None:
+    n = Sizes(*sizes)
+    random = np.random.default_rng(7)
+    ours, theirs = case.make(n, lambda *shape: random.standard_normal(shape).astype(dtype))
+    q, k, v = twin.arrays(1, (n.B, n.H, n.Tq, n.D), *2 * [(n.B, n.H, n.Tk, n.D)], dtype=dtype)
+    right = twin.attention(q, k, v, **theirs)
+    output, weights = heed.attention(q, k, v, return_weights=True, **ours)
+
+    # Numbers that grow with the sizes, as without a normaliser, are as good as their largest.
+    def close(ours: np.ndarray, theirs: np.ndarray) -> None:
+        assert ours.dtype == dtype
+        finite = np.abs(theirs[np.isfinite(theirs)])
+        atol = TOLERANCE[dtype] * max(1.0, finite.max(initial=0.0))
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=atol)
+
+    close(output, right.output)
+    close(weights, right.weights)
+    for stage in ("raw", "modified", "masked"):
+        close(heed.attention(q, k, v, return_scores=stage, **ours)[1], getattr(right, stage))
+    if theirs.get("normaliser") not in (twin.sigmoid, twin.none):
+        close(heed.attention(q, k, v, return_lse=True, **ours)[1], right.lse)
+
+
+def test_alibi_of_a_number_of_heads_has_the_slopes_of_the_paper() -> None:
+    for heads in (1, 2, 3, 8, 12):
+        np.testing.assert_allclose(heed.alibi_slopes(heads), twin.alibi_slopes(heads), rtol=1e-6)
+    q, k, v = twin.arrays(2, (1, 3, 4, 8), (1, 3, 6, 8), (1, 3, 6, 8))
+    right = twin.attention(q, k, v, modifiers=(twin.alibi(twin.alibi_slopes(3)),))
+    np.testing.assert_allclose(
+        heed.attention(q, k, v, modifiers=heed.alibi(3)), right.output, atol=1e-11
+    )
+
+
+def test_general_score_joins_queries_and_keys_of_different_sizes() -> None:
+    q, k, v, w = twin.arrays(3, (2, 3, 4, 5), (2, 3, 6, 8), (2, 3, 6, 7), (5, 8))
+    right = twin.attention(q, k, v, score=twin.general(w))
+    np.testing.assert_allclose(
+        heed.attention(q, k, v, score=heed.general(w)), right.output, atol=1e-11
+    )
+
+
+def test_stages_read_their_arrays_at_every_call() -> None:
+    q, k, v, b = twin.arrays(4, (1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4), (3, 5))
+    stage = heed.bias(b)
+    heed.attention(q, k, v, modifiers=stage)
+    b += 1.0 * np.arange(5)
+    right = twin.attention(q, k, v, modifiers=(twin.bias(b),))
+    np.testing.assert_allclose(heed.attention(q, k, v, modifiers=stage), right.output, atol=1e-12)
+    assert stage.name == "bias" and stage.arrays[0] is b and repr(stage) == "heed.bias(array)"
+
+
+def test_arrays_of_stages_are_taken_in_the_precision_of_the_call() -> None:
+    q, k, v, b = twin.arrays(5, (1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4), (3, 5))
+    single = heed.attention(
+        *(x.astype(np.float32) for x in (q, k, v)), modifiers=heed.bias(b), mask=b
+    )
+    right = twin.attention(q, k, v, modifiers=(twin.bias(2 * b),)).output
+    np.testing.assert_allclose(single, right, atol=1e-6)
+    double = heed.attention(q, k, v, modifiers=heed.bias(b.astype(np.float16)))
+    right = twin.attention(q, k, v, modifiers=(twin.bias(b.astype(np.float16)),)).output
+    np.testing.assert_allclose(double, right, atol=1e-12)
+
+
+def _call(**options: Any) -> Any:
+    return heed.attention(*twin.arrays(6, (1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4)), **options)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda: _call(score="doot"), "'scaled_dot' and 'dot' go by name"),
+        (lambda: _call(score="dot", scale=1.0), "scale goes with the score 'scaled_dot'"),
+        (lambda: _call(score=heed.cosine(), scale=1.0), "scale goes with the score 'scaled_dot'"),
+        (lambda: _call(normaliser="softmx"), "'softmax', 'sigmoid' and 'none' go by name"),
+        (lambda: _call(modifiers=heed.bias(np.zeros((4, 5)))), "does not broadcast"),
+        (lambda: _call(modifiers=heed.alibi(np.zeros(3))), "slopes"),
+        (lambda: _call(normaliser="sigmoid", return_lse=True), "only softmax does"),
+        (lambda: heed.softcap(0.0), "cap"),
+        (lambda: heed.temperature(0.0), "temperature"),
+        (lambda: heed.top_k(0), "top_k"),
+        (lambda: heed.alibi(0), "0 heads"),
+        (lambda: heed.shaw(), "give a table"),
+        (lambda: heed.causal("middle"), "corner 'middle'"),
+    ],
+)
+def test_wrong_values_are_errors_of_heed(wrong: Callable[[], Any], message: str) -> None:
+    with pytest.raises(heed.Error, match=message):
+        wrong()
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (lambda: _call(score=heed.softcap(1.0)), "score: heed.softcap is a modifier, not a score"),
+        (lambda: _call(modifiers=heed.top_k(2)), "heed.top_k is a normaliser, not a modifier"),
+        (lambda: _call(modifiers=[heed.causal()]), "Mask is not a modifier"),
+        (lambda: _call(modifiers=1), "neither a modifier nor a sequence"),
+        (lambda: _call(normaliser=heed.cosine()), "heed.cosine is a score, not a normaliser"),
+        (lambda: _call(score=3), "int is not a score"),
+        (lambda: heed.bias([1.0]), "array: list is no array"),
+        (lambda: heed.bias(np.zeros(3, int)), "must be floating point"),
+        (lambda: heed.causal(1.5), "corner"),
+    ],
+)
+def test_wrong_types_are_type_errors(wrong: Callable[[], Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        wrong()
