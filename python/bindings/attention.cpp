@@ -16,6 +16,7 @@
 #include "python/bindings/bind.h"
 #include "python/bindings/python_error.h"
 #include "python/bindings/request.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -130,7 +131,7 @@ void write_output(const Request::Prepared& ready, const Request& request, nb::ha
   HEED_CHECK(view::can_reshape(to, four),
              "[attention] out is not contiguous, which with {} axes it must be", to.rank());
   Tensor as_four = view::reshape(to, four);
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   attention_into(as_four, ready.q, ready.k, ready.v, ready.spec);
 }
 
@@ -141,7 +142,7 @@ nb::object attention_in_python(const Arguments& arguments, const Wanted& wanted,
   Seen seen;
   Tensor output;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     ready = request.prepare();
     observe(ready, wanted, seen);
     if (out.is_none()) output = attention(ready.q, ready.k, ready.v, ready.spec);
@@ -160,7 +161,7 @@ nb::object repeat_attention(nb::handle q, nb::handle k, nb::handle v, std::int64
   const Tensor keys = array_of("k", k).tensor, values = array_of("v", v).tensor;
   Tensor output;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     for (std::int64_t i = 0; i < n; ++i) output = attention(query.tensor, keys, values);
   }
   return to_array(output, query);
@@ -174,7 +175,7 @@ class Recorded {
   Recorded(const Arguments& arguments, const Wanted& wanted)
       : request_(arguments, Recording::on), wanted_(wanted) {
     for (const Array& array : request_.arrays()) objects_.push_back(nb::borrow(array.object));
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     ready_ = request_.prepare();
     observe(ready_, wanted, seen_);
     run();
@@ -195,7 +196,7 @@ class Recorded {
     const std::optional<Tensor> d_lse =
         wanted_.log_sum_exp ? gradient_of("d_lse", d_log_sum_exp, log_sum_exp_) : std::nullopt;
     {
-      const nb::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       // A tape is walked once. Whoever keeps the graph for a second time pays for it then.
       if (walked_) {
         ready_ = request_.prepare();
@@ -311,9 +312,10 @@ void bind_attention(nb::module_& m) {
       nb::arg("past_key") = nb::none(), nb::arg("past_value") = nb::none(),
       nb::arg("return_present") = false, kAttentionDoc);
 
-  m.def("repeat_attention", &repeat_attention, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("n"),
-        "Runs n calls of attention in C++ and returns the last one's output: for benchmarks of what "
-        "Python adds.");
+  m.def(
+      "repeat_attention", &repeat_attention, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("n"),
+      "Runs n calls of attention in C++ and returns the last one's output: for benchmarks of what "
+      "Python adds.");
 
   nb::class_<Recorded>(m, "Recorded", "A call of attention that can be walked back.")
       .def(

@@ -11,6 +11,7 @@
 #include "python/bindings/array.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/request.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -56,7 +57,7 @@ nb::object attend(const SharedCache& cache, Arguments arguments) {
   const DType dtype = request.query().tensor.dtype();
   Tensor output;
   {
-    const nb::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     const Request::Prepared ready = request.prepare();
     const Tensor q = dtype == DType::bf16 ? cast_data(ready.q, DType::f32) : ready.q;
     output = cast_data(attention_decode(q, *cache, ready.spec), dtype);

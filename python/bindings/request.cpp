@@ -57,6 +57,16 @@ Score score_by_name(const std::string& name, std::optional<double> scale) {
   return dot_score();
 }
 
+void check_dtypes(std::span<const Array> operands) {
+  constexpr const char* kNames[] = {"q", "k", "v", "past_key", "past_value"};
+  const auto name = [](const Array& x) { return x.half ? "f16" : name_of(x.dtype); };
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    HEED_CHECK(name(operands[i]) == name(operands[0]),
+               "[attention] q is {}, {} {}: all must have one dtype", name(operands[0]), kNames[i],
+               name(operands[i]));
+  }
+}
+
 Normaliser normaliser_by_name(const std::string& name) {
   if (name == "softmax") return softmax_weights();
   if (name == "sigmoid") return sigmoid_weights();
@@ -87,11 +97,7 @@ Request::Request(const Arguments& arguments, Recording recording)
     add_array("past_key", arguments.past_key);
     add_array("past_value", arguments.past_value);
   }
-  for (const Array& array : arrays_) {
-    HEED_CHECK(array.half == query().half || arguments.cache != nullptr,
-               "[attention] some of q, k, v and the past are of 16-bit floats, others not: all "
-               "must have one dtype");
-  }
+  if (arguments.cache == nullptr) check_dtypes(arrays_);
   read_score(arguments);
   read_modifiers(arguments.modifiers);
   read_mask(arguments.mask);
