@@ -28,7 +28,7 @@ def _numeric(f: Callable[[], float], x: np.ndarray, step: float = 1e-6) -> np.nd
 
 
 class Case(NamedTuple):
-    """Options of a call, made by a function that is given a maker of arrays, and which it learns."""
+    """Options of a call, from a maker of arrays, and how many of those it learns."""
 
     name: str
     options: Callable[..., dict[str, Any]]

@@ -1,4 +1,4 @@
-"""What comes back: out, weights, log-sum-exp, scores of every stage, keys and values of the past."""
+"""What comes back: out, weights, log-sum-exp, scores of every stage, past and present."""
 
 from __future__ import annotations
 
