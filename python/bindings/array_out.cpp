@@ -224,8 +224,10 @@ void bind_arrays(nb::module_& m) {
           },
           nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
-      .def("__dlpack_device__",
-           [](const Memory&) { return nb::make_tuple(static_cast<int>(dlpack::kCpu), 0); });
+      .def(
+          "__dlpack_device__",
+          [](const Memory&) { return nb::make_tuple(static_cast<int>(dlpack::kCpu), 0); },
+          nb::sig("def __dlpack_device__(self) -> tuple[int, int]"));
 }
 
 }  // namespace heed::python

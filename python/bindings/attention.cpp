@@ -341,6 +341,8 @@ void bind_attention(nb::module_& m) {
       .def(
           "backward", &Recorded::backward, nb::arg("d_output").none(),
           nb::arg("d_lse").none() = nb::none(), nb::arg("needed") = std::vector<bool>{},
+          nb::sig("def backward(self, d_output: object | None, d_lse: object | None = None, "
+                  "needed: collections.abc.Sequence[bool] = []) -> list[typing.Any]"),
           "The gradients of all arrays: q, k, v, past_key and past_value, those of the score, of "
           "the modifiers, a mask of floats, those of the normaliser. `needed` says which; those it "
           "does not reach are.");

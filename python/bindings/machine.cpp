@@ -24,7 +24,7 @@ RandomStream stream_of(std::optional<std::uint64_t> seed) {
 
 void bind_machine(nanobind::module_& m) {
   namespace nb = nanobind;
-  m.attr("__version__") = std::string(version());
+  m.attr("version") = std::string(version());
   m.def("get_num_threads", &num_threads, "The number of threads that computations use.");
   m.def("set_num_threads", &set_num_threads, nb::arg("n"),
         "Sets the number of threads; no result changes by it.");

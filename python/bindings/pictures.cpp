@@ -14,7 +14,6 @@
 #include "heed/see/curves.h"
 #include "heed/see/heatmap.h"
 #include "heed/see/pattern.h"
-#include "heed/see/svg.h"
 #include "heed/tensor/copy.h"
 #include "heed/training/curves.h"
 #include "python/bindings/bind.h"
@@ -101,10 +100,13 @@ void save(const std::string& text, nb::handle file, std::string_view ending) {
 
 // A frame of its own: the page's styles and scripts are not the notebook's.
 std::string framed(const Page& page) {
-  return fmt::format(
-      "<iframe srcdoc=\"{}\" sandbox=\"allow-scripts\" style=\"width: 100%; height: 720px; border: "
-      "0\"></iframe>",
-      see::escape_xml(page.text));
+  std::string quoted;  // escape_xml() would take the line ends, which scripts need
+  for (const char c : page.text) {
+    c == '&' ? quoted += "&amp;" : c == '"' ? quoted += "&quot;" : quoted += c;
+  }
+  return fmt::format(R"(<iframe srcdoc="{}" sandbox="allow-scripts" )"
+                     R"(style="width: 100%; height: 720px; border: 0"></iframe>)",
+                     quoted);
 }
 
 template <typename T>

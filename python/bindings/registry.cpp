@@ -58,10 +58,11 @@ constexpr const char* kCompareDoc =
 void bind_registry(nb::module_& m) {
   m.def(
       "mechanisms", [] { return described("mechanisms"); },
-      nb::sig("def mechanisms() -> list[dict]"),
+      nb::sig("def mechanisms() -> list[dict[str, typing.Any]]"),
       "All attention mechanisms: name, title, formula, paper, cost, traits and options of each.");
   m.def(
-      "positions", [] { return described("positions"); }, nb::sig("def positions() -> list[dict]"),
+      "positions", [] { return described("positions"); },
+      nb::sig("def positions() -> list[dict[str, typing.Any]]"),
       "All position codes: name and formula of each.");
 
   nb::class_<Comparison>(m, "Comparison", "What heed.compare found; str() has it as tables.")
@@ -70,7 +71,7 @@ void bind_registry(nb::module_& m) {
           [](const Comparison& self) {
             return object_of(io::parse_json(see::comparison_json(self), "comparison"));
           },
-          nb::for_getter(nb::sig("def numbers(self, /) -> dict")), "Every number.")
+          nb::for_getter(nb::sig("def numbers(self, /) -> dict[str, typing.Any]")), "Every number.")
       .def_prop_ro(
           "svg", [](const Comparison& self) { return Picture{see::comparison_svg(self)}; },
           "Time, memory, operations and paths as a picture.")

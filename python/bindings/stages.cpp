@@ -173,7 +173,9 @@ void bind_stages(nb::module_& m) {
       "A score, a modifier or a normaliser. Its arrays are read at every call, so they "
       "may be changed in place between calls.")
       .def_prop_ro("name", [](const Part& self) { return self.name; })
-      .def_prop_ro("arrays", &arrays_of, "The arrays it was made with: what can be learned.")
+      .def_prop_ro("arrays", &arrays_of,
+                   nb::for_getter(nb::sig("def arrays(self, /) -> list[typing.Any]")),
+                   "The arrays it was made with: what can be learned.")
       .def("__repr__", &repr);
 
   m.def("general", &general, nb::arg("weight"),

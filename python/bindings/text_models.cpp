@@ -165,7 +165,8 @@ void bind_language_model(nb::module_& m) {
             LanguageModelConfig config = self.model.config();
             return object_of(io::Fields(config).write());
           },
-          nb::for_getter(nb::sig("def config(self, /) -> dict")), "What the model is made of.")
+          nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
+          "What the model is made of.")
       .def("__repr__", [](const TextGenerator& self) {
         return fmt::format("<heed.LanguageModel: {} parameters, {} tokens>",
                            self.model.parameter_count(), self.tokenizer->size());
@@ -279,7 +280,8 @@ void bind_classifier(nb::module_& m) {
             ClassifierConfig config = self.model.config();
             return object_of(io::Fields(config).write());
           },
-          nb::for_getter(nb::sig("def config(self, /) -> dict")), "What the model is made of.")
+          nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
+          "What the model is made of.")
       .def("__repr__", [](const TextClassifier& self) {
         return fmt::format("<heed.Classifier: {} parameters, {} labels>",
                            self.model.parameter_count(), self.labels.size());

@@ -237,8 +237,10 @@ void bind_training(nb::module_& m) {
       },
       nb::arg("config") = nb::none(), nb::kw_only(), nb::arg("resume") = false,
       nb::arg("callback") = nb::none(), nb::arg("tensorboard") = nb::none(), nb::arg("overrides"),
-      nb::sig("def train(config: str | os.PathLike[str] | dict | None = None, *, resume: bool = "
-              "False, callback: collections.abc.Callable[[dict], object] | None = None, "
+      nb::sig("def train(config: str | os.PathLike[str] | dict[str, typing.Any] | None = None, *, "
+              "resume: bool = "
+              "False, callback: collections.abc.Callable[[dict[str, typing.Any]], object] | None = "
+              "None, "
               "tensorboard: str | os.PathLike[str] | None = None, **overrides: object) -> "
               "TrainingResult"),
       kTrainDoc);

@@ -186,7 +186,8 @@ void bind_translator(nb::module_& m) {
             TransformerConfig config = self.model().config();
             return object_of(io::Fields(config).write());
           },
-          nb::for_getter(nb::sig("def config(self, /) -> dict")), "What the model is made of.")
+          nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
+          "What the model is made of.")
       .def("__repr__", [](const Translator& self) {
         return fmt::format("<heed.Translator: {} parameters, {} and {} tokens>",
                            self.model().parameter_count(), self.source()->size(),

@@ -27,7 +27,6 @@ from heed._core import (
     TrainingResult,
     Translation,
     Translator,
-    __version__,
     additive,
     alibi,
     alibi_slopes,
@@ -58,8 +57,10 @@ from heed._core import (
     temperature,
     top_k,
     train,
+    version as __version__,
     window,
 )
 from heed._functions import Gradients, backward, scaled_dot_product_attention
 
-__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]
+# heed.list stays out: a star would put it in the place of Python's own.
+__all__ = [name for name in dir() if not name.startswith("_") and name != "list"]

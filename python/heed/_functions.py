@@ -76,5 +76,5 @@ def backward(
     if options.get("dropout") and options.get("seed") is None:
         raise _core.Error("[backward] dropout without a seed: give the seed of the forward call")
     call = _core.Recorded(q, k, v, return_lse=grad_lse is not None, **options)
-    gradients = call.backward(grad_output, grad_lse)
-    return Gradients(*gradients[:3], others=tuple(gradients[3:]))
+    dq, dk, dv, *others = call.backward(grad_output, grad_lse)
+    return Gradients(dq, dk, dv, tuple(others))

@@ -245,7 +245,15 @@ class MultiheadAttention(torch.nn.MultiheadAttention):
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         seen: list[torch.Tensor] = []
 
-        def attend(q, k, v, mask=None, dropout_p=0.0, is_causal=False, **options):  # noqa: ANN
+        def attend(
+            q: torch.Tensor,
+            k: torch.Tensor,
+            v: torch.Tensor,
+            mask: torch.Tensor | None = None,
+            dropout_p: float = 0.0,
+            is_causal: bool = False,
+            **options: Any,
+        ) -> Any:
             mask, dropout = mask_and_dropout(mask, dropout_p, is_causal)
             if not need_weights:
                 return attention(q, k, v, mask=mask, dropout=dropout, **options)
