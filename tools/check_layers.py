@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every file under heed/ and cli/ includes only from its own layer and those below it.
+"""Checks that every file under heed/, cli/ and python/ includes only from its own layer and those below it.
 
 LAYERS is the one list of the layers; ARCHITECTURE.md explains them.
 """
@@ -29,6 +29,7 @@ LAYERS = {
     "see": ["generation"],
     "serve": ["training"],
     "cli": ["training", "see", "serve"],
+    "python": ["training", "see", "serve"],
 }
 
 # Libraries that only some files may know: include prefix, the paths that may, why.
@@ -41,6 +42,7 @@ ONLY_IN = [
     ("utf8proc", ("heed/text/unicode.cpp",), "Unicode tables are text's affair"),
     ("zlib", ("heed/io/",), "compressed files are io's affair"),
     ("CLI/", ("cli/",), "flags are the program's affair"),
+    ("nanobind/", ("python/",), "Python stands outside"),
     ("librsvg", ("cli/png.cpp",), "pictures of points are the program's affair"),
     ("cairo", ("cli/png.cpp",), "pictures of points are the program's affair"),
 ]
@@ -73,7 +75,7 @@ def check_include(path, quote, name):
     for prefix, places, why in ONLY_IN:
         if name.startswith(prefix) and not path.startswith(places):
             return f"<{name}> is not for this file: {why}"
-    if not name.startswith(("heed/", "cli/")):
+    if not name.startswith(("heed/", "cli/", "python/")):
         relative = quote == '"' and (ROOT / path).parent.joinpath(name).exists()
         return f'"{name}": write the path from the project root' if relative else None
     if name == "heed/heed.h":
@@ -84,7 +86,7 @@ def check_include(path, quote, name):
 
 
 def problems():
-    files = sorted(f for top in ("heed", "cli") for f in (ROOT / top).rglob("*") if f.suffix in (".h", ".cpp"))
+    files = sorted(f for top in ("heed", "cli", "python") for f in (ROOT / top).rglob("*") if f.suffix in (".h", ".cpp"))
     for file in files:
         path = file.relative_to(ROOT).as_posix()
         layer = layer_of(path)
