@@ -123,7 +123,11 @@ def _option(value: Any) -> str:
 
 
 def pattern(
-    *names: str, positions: int = 32, causal: bool = False, cell: float | None = None, **options: Any
+    *names: str,
+    positions: int = 32,
+    causal: bool = False,
+    cell: float | None = None,
+    **options: Any,
 ) -> SVG:
     """What mechanisms attend to, on an input in which near positions and a few distant are alike.
 
