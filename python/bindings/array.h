@@ -11,6 +11,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <string_view>
 
 #include "heed/tensor/tensor.h"
 
@@ -45,6 +46,12 @@ nb::object to_array(const Tensor& result, const Array& like);
 
 /// A result as a NumPy array.
 nb::object to_numpy(const Tensor& result);
+
+/// Whether the object's type was defined in the package, or in a module of it.
+bool is_of(std::string_view package, nb::handle object);
+
+/// Whether it is one of JAX's arrays, which are never to be written to.
+bool is_of_jax(nb::handle object);
 
 /// For messages: "numpy.ndarray".
 std::string type_of(nb::handle object);

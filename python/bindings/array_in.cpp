@@ -353,6 +353,13 @@ Tensor shown(Memory&& memory, Access access) {
 
 std::string type_of(nb::handle object) { return nb::type_name(object.type()).c_str(); }
 
+bool is_of(std::string_view package, nb::handle object) {
+  const auto module = nb::cast<std::string>(object.type().attr("__module__"));
+  return module == package || module.starts_with(std::string(package) + ".");
+}
+
+bool is_of_jax(nb::handle object) { return is_of("jax", object) || is_of("jaxlib", object); }
+
 Array array_of(const char* name, nb::handle object) {
   Memory memory = memory_of(name, object);
   const bool half = memory.element.half;
@@ -363,7 +370,10 @@ Array array_of(const char* name, nb::handle object) {
 
 Tensor writable_tensor_of(const char* name, nb::handle object) {
   Memory memory = memory_of(name, object);
-  if (memory.read_only) throw_type_error("{}: the array is read-only: give one of your own", name);
+  // JAX's capsules do not say that the memory is not to be written to.
+  if (memory.read_only || is_of_jax(object)) {
+    throw_type_error("{}: the array is read-only: give one of your own", name);
+  }
   if (!can_be_shown(memory)) {
     throw_type_error(
         "{}: heed cannot write to its memory as it is laid out: give an array of floats of 32 or "

@@ -164,11 +164,6 @@ nb::object exchanged(const dlpack::ExchangeApi& api, const Memory& memory) {
   return nb::steal(static_cast<PyObject*>(object));
 }
 
-bool is_of(nb::handle object, std::string_view package) {
-  const auto module = nb::cast<std::string>(object.type().attr("__module__"));
-  return module == package || module.starts_with(std::string(package) + ".");
-}
-
 bool is_numpy(nb::handle object) {
   static const nb::handle ndarray = function_of("numpy", "ndarray");
   return object.type().is(ndarray) || PyObject_IsInstance(object.ptr(), ndarray.ptr()) == 1;
@@ -200,10 +195,10 @@ nb::object to_array(const Tensor& result, const Array& like) {
     if (memory.tensor.dtype() != DType::bf16 || half) return array;
     return array.attr("view")(like.object.attr("dtype"));
   }
-  if (is_of(like.object, "torch")) {
+  if (is_of("torch", like.object)) {
     return nb::module_::import_("torch").attr("from_dlpack")(exported(memory));
   }
-  if (is_of(like.object, "jax") || is_of(like.object, "jaxlib")) {
+  if (is_of_jax(like.object)) {
     return nb::module_::import_("jax.dlpack").attr("from_dlpack")(exported(memory));
   }
   if (nb::hasattr(like.object, "__array_namespace__")) {

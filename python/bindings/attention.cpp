@@ -283,7 +283,9 @@ constexpr const char* kAttentionDoc =
     "to the scores after all modifiers. past_key and past_value go in front of k and v.\n\n"
     "What is asked for by return_weights, return_lse, return_scores ('raw', 'modified' or "
     "'masked') "
-    "and return_present follows the output in a tuple, in this order.";
+    "and return_present follows the output in a tuple, in this order: weights and scores in q's "
+    "precision, the log-sum-exp in at least 32 bits, and keys and values, past included, which "
+    "without a past are k and v themselves.";
 
 }  // namespace
 
