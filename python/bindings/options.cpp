@@ -30,6 +30,7 @@ void read_options(io::Fields& fields, const char* function, const nb::kwargs& op
   const io::Value defaults = fields.write();
   const std::vector<io::FieldInfo> infos = fields.list();
   std::vector<std::string_view> names;
+  names.reserve(infos.size());
   for (const io::FieldInfo& info : infos) names.push_back(info.path);
   io::Value::Table given;
   for (const auto [key, item] : options) {

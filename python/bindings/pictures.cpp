@@ -72,6 +72,7 @@ std::vector<see::Heatmap> patterns(const std::vector<std::string>& names,
 
 std::vector<see::Point> over_updates(const std::vector<CurvePoint>& points) {
   std::vector<see::Point> drawn;
+  drawn.reserve(points.size());
   for (const CurvePoint& point : points) {
     drawn.push_back({static_cast<double>(point.update), point.value});
   }
@@ -201,6 +202,7 @@ void bind_pictures(nb::module_& m) {
         for (const nb::handle folder : folders) paths.push_back(path_of("folder", folder));
         const nb::gil_scoped_release released;
         std::vector<see::TrainingRun> runs;
+        runs.reserve(paths.size());
         for (const std::filesystem::path& path : paths) runs.push_back(run_of(path));
         return Picture{see::curves_svg(runs, log_updates)};
       },

@@ -141,6 +141,7 @@ void bind_language_model(nb::module_& m) {
             const std::vector<std::string> texts = texts_of("prompts", prompts);
             const nb::gil_scoped_release released;
             std::vector<std::vector<Continuation>> results;
+            results.reserve(texts.size());
             for (const std::string& text : texts) {
               results.push_back(continue_text(self, text, results.size(), search, {}));
             }
@@ -201,6 +202,7 @@ std::vector<std::vector<float>> classify_all(const TextClassifier& classifier,
   for (const auto& places : plan_batches(lengths, {.batch_tokens = options.batch_tokens})) {
     check();
     std::vector<std::vector<std::int32_t>> batch;
+    batch.reserve(places.size());
     for (const std::int64_t place : places) batch.push_back(read[static_cast<std::size_t>(place)]);
     auto found = classify(classifier, batch);
     for (std::size_t i = 0; i < places.size(); ++i) {

@@ -166,7 +166,7 @@ void bind_translator(nb::module_& m) {
              const nb::kwargs& options) {
             std::optional<std::string> given;
             if (!target.is_none()) given = text_of("target", target);
-            HEED_CHECK(!given || options.size() == 0,
+            HEED_CHECK(!given || options.empty(),
                        "[attention] a target is given, so nothing is searched: leave out what "
                        "searches are told");
             return attention(self, text_of("source", source), given,

@@ -22,7 +22,8 @@ io::Value::Table table_of(const std::string& name, nb::handle object) {
   io::Value::Table table;
   for (const auto [key, item] : nb::borrow<nb::dict>(object)) {
     const std::string member = text_of(name.empty() ? "a key" : "a key of " + name, key);
-    table.push_back({member, value_of(name.empty() ? member : name + "." + member, item)});
+    const std::string path = name.empty() ? member : fmt::format("{}.{}", name, member);
+    table.push_back({member, value_of(path, item)});
   }
   return table;
 }
