@@ -11,6 +11,7 @@ void bind_arrays(nanobind::module_& m);
 void bind_masks(nanobind::module_& m);
 void bind_stages(nanobind::module_& m);
 void bind_attention(nanobind::module_& m);
+void bind_recorded(nanobind::module_& m);
 void bind_cache(nanobind::module_& m);
 void bind_registry(nanobind::module_& m);
 void bind_pictures(nanobind::module_& m);

@@ -5,6 +5,7 @@
 #include "heed/base/error.h"
 #include "heed/data/grammar.h"
 #include "python/bindings/tree.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -48,7 +49,7 @@ void bind_corpus(nb::module_& m) {
         HEED_CHECK(sentences >= 0 && held_out >= 0,
                    "[grammar_corpus] {} sentences, {} held out: neither can be below 0", sentences,
                    held_out);
-        const nb::gil_scoped_release released;
+        const Unlocked released;
         return grammar_corpus({.sentences = sentences, .held_out = held_out, .seed = seed});
       },
       nb::arg("sentences") = GrammarOptions{}.sentences, nb::kw_only(),

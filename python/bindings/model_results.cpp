@@ -12,6 +12,7 @@
 #include "heed/see/model_attention.h"
 #include "python/bindings/pictures.h"
 #include "python/bindings/tree.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -90,7 +91,7 @@ nb::list links(const ModelAttention& self, const std::string& unit,
 }
 
 std::string sheet(const ModelAttention& self, const see::AttentionSelection& selection) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   return see::attention_svg(self.view, selection);
 }
 
@@ -155,7 +156,7 @@ void bind_attention_of_models(nb::module_& m) {
           [](const ModelAttention& self, const std::optional<std::string>& kind,
              std::optional<std::int64_t> layer, std::optional<std::int64_t> head) {
             const see::AttentionSelection selection = selection_of(kind, layer, head);
-            const nb::gil_scoped_release released;
+            const Unlocked released;
             return Page{see::attention_html(self.view, selection)};
           },
           nb::arg("kind") = nb::none(), nb::arg("layer") = nb::none(), nb::arg("head") = nb::none(),

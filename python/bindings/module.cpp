@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   bind_masks(m);
   bind_stages(m);
   bind_attention(m);
+  bind_recorded(m);
   bind_cache(m);
   bind_registry(m);
   bind_pictures(m);

@@ -19,6 +19,7 @@
 #include "python/bindings/bind.h"
 #include "python/bindings/python_error.h"
 #include "python/bindings/tree.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -33,7 +34,7 @@ Picture draw_heatmap(const see::Heatmap& map, const see::HeatmapStyle& style) {
   HEED_CHECK(map.weights.rank() == 2 && map.weights.numel() > 0,
              "[plot] weights of shape {}: a picture is of a matrix [rows, columns]",
              to_string(map.weights.shape()));
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   return Picture{see::heatmap_svg({map}, style)};
 }
 
@@ -167,7 +168,7 @@ void bind_pictures(nb::module_& m) {
       [](nb::handle layers, nb::handle rows, nb::handle columns, const std::string& kind,
          std::optional<std::int64_t> layer, std::optional<std::int64_t> head) {
         const see::AttentionView view = view_of(layers, rows, columns, kind);
-        const nb::gil_scoped_release released;
+        const Unlocked released;
         return Picture{see::attention_svg(view, selection_of({}, layer, head))};
       },
       nb::arg("layers"), nb::arg("rows"), nb::arg("columns"), nb::arg("kind"),
@@ -179,7 +180,7 @@ void bind_pictures(nb::module_& m) {
         see::AttentionView view = view_of(layers, rows, columns, kind);
         view.text = text;
         view.result = result;
-        const nb::gil_scoped_release released;
+        const Unlocked released;
         return Page{see::attention_html(view)};
       },
       nb::arg("layers"), nb::arg("rows"), nb::arg("columns"), nb::arg("kind"), nb::arg("text"),
@@ -190,7 +191,7 @@ void bind_pictures(nb::module_& m) {
         const std::vector<std::string> all = texts_of("names", names);
         const see::PatternOptions pattern{
             .positions = positions, .causal = causal, .options = texts_of("options", options)};
-        const nb::gil_scoped_release released;
+        const Unlocked released;
         return Picture{see::heatmap_svg(patterns(all, pattern), {.cell = cell})};
       },
       nb::arg("names"), nb::arg("positions"), nb::arg("causal"), nb::arg("options"),
@@ -200,7 +201,7 @@ void bind_pictures(nb::module_& m) {
       [](nb::handle folders, bool log_updates) {
         std::vector<std::filesystem::path> paths;
         for (const nb::handle folder : folders) paths.push_back(path_of("folder", folder));
-        const nb::gil_scoped_release released;
+        const Unlocked released;
         std::vector<see::TrainingRun> runs;
         runs.reserve(paths.size());
         for (const std::filesystem::path& path : paths) runs.push_back(run_of(path));

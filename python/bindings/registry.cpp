@@ -9,6 +9,7 @@
 #include "python/bindings/interrupt.h"
 #include "python/bindings/pictures.h"
 #include "python/bindings/tree.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -28,7 +29,7 @@ std::string text_of_comparison(const Comparison& comparison) {
 
 Comparison compare(const ComparisonConfig& config) {
   config.validate();
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   InterruptCheck check;
   return compare_layers(config, [&](std::int64_t, std::int64_t, const std::string&) { check(); });
 }

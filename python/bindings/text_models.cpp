@@ -14,6 +14,7 @@
 #include "python/bindings/model_results.h"
 #include "python/bindings/options.h"
 #include "python/bindings/tree.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -113,7 +114,7 @@ void bind_language_model(nb::module_& m) {
           "__init__",
           [](TextGenerator* self, nb::handle path) {
             const std::filesystem::path folder = path_of("path", path);
-            const nb::gil_scoped_release released;
+            const Unlocked released;
             new (self) TextGenerator(load_text_generator(folder));
           },
           nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
@@ -126,7 +127,7 @@ void bind_language_model(nb::module_& m) {
             const std::string text = text_of("prompt", prompt);
             const OnText tell = in_python(on_text);
             const auto found = [&] {
-              const nb::gil_scoped_release released;
+              const Unlocked released;
               return continue_text(self, text, 0, search, tell);
             }();
             return to_str(found.empty() ? "" : found[0].text);
@@ -139,7 +140,7 @@ void bind_language_model(nb::module_& m) {
             const SearchOptions search =
                 endless(options_of(GenerateOptions{}, "generate_batch", options));
             const std::vector<std::string> texts = texts_of("prompts", prompts);
-            const nb::gil_scoped_release released;
+            const Unlocked released;
             std::vector<std::vector<Continuation>> results;
             results.reserve(texts.size());
             for (const std::string& text : texts) {
@@ -153,7 +154,7 @@ void bind_language_model(nb::module_& m) {
           "attention",
           [](const TextGenerator& self, nb::handle text) {
             const std::string read = text_of("text", text);
-            const nb::gil_scoped_release released;
+            const Unlocked released;
             return ModelAttention{.view = see::attention_of(self, read)};
           },
           nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
@@ -189,7 +190,7 @@ struct ClassifyOptions {
 std::vector<std::vector<float>> classify_all(const TextClassifier& classifier,
                                              const std::vector<std::string>& texts,
                                              const ClassifyOptions& options) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   InterruptCheck check;
   const std::int64_t longest = std::min(options.max_source, classifier.model.tokens.max_length());
   std::vector<std::vector<std::int32_t>> read;
@@ -229,7 +230,7 @@ void bind_classifier(nb::module_& m) {
           "__init__",
           [](TextClassifier* self, nb::handle path) {
             const std::filesystem::path folder = path_of("path", path);
-            const nb::gil_scoped_release released;
+            const Unlocked released;
             new (self) TextClassifier(load_text_classifier(folder));
           },
           nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
@@ -260,7 +261,7 @@ void bind_classifier(nb::module_& m) {
           "attention",
           [](const TextClassifier& self, nb::handle text) {
             const std::string read = text_of("text", text);
-            const nb::gil_scoped_release released;
+            const Unlocked released;
             return ModelAttention{.view = see::attention_of(self, read)};
           },
           nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),

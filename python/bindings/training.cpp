@@ -12,6 +12,7 @@
 #include "python/bindings/interrupt.h"
 #include "python/bindings/python_error.h"
 #include "python/bindings/tree.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -157,7 +158,7 @@ struct TrainingResult {
 TrainingResult train(const TrainingRun& run, nb::handle callback) {
   PythonWatcher watcher(callback);
   const RunResult result = [&] {
-    const nb::gil_scoped_release released;
+    const Unlocked released;
     return run_training(run, {.note = [&](const std::string& text) { watcher.note(text); },
                               .watcher = &watcher,
                               .interrupted = [&] { return watcher.interrupted(); }});

@@ -10,6 +10,7 @@
 #include "python/bindings/model_results.h"
 #include "python/bindings/options.h"
 #include "python/bindings/tree.h"
+#include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
@@ -49,7 +50,7 @@ TranslateOptions with_interrupts(const BatchOptions& options) {
 
 NBestTexts translate_batch(const Translator& translator, const std::vector<std::string>& sentences,
                            const BatchOptions& options) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   NBestTexts results;
   for (auto& found : translator.translate(sentences, with_interrupts(options))) {
     std::vector<PyTranslation>& all = results.emplace_back();
@@ -67,7 +68,7 @@ std::vector<PyTranslation> score_batch(const Translator& translator,
   HEED_CHECK(sources.size() == targets.size(),
              "[score_batch] {} sources and {} targets: give one target for each source",
              sources.size(), targets.size());
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   InterruptCheck check;
   std::vector<PyTranslation> results;
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -82,7 +83,7 @@ std::vector<PyTranslation> score_batch(const Translator& translator,
 
 ModelAttention attention(const Translator& translator, const std::string& source,
                          const std::optional<std::string>& target, const BatchOptions& options) {
-  const nb::gil_scoped_release released;
+  const Unlocked released;
   if (target) return attention_for(translator, source, translator.target()->encode(*target));
   const auto found = translator.translate({&source, 1}, with_interrupts(options));
   HEED_CHECK(!found[0].empty(), "[attention] the search found no translation: give a target");
@@ -128,7 +129,7 @@ void bind_translator(nb::module_& m) {
           "__init__",
           [](Translator* self, nb::handle path) {
             const std::filesystem::path folder = path_of("path", path);
-            const nb::gil_scoped_release released;
+            const Unlocked released;
             new (self) Translator(load_translator(folder));
           },
           nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
