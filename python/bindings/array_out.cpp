@@ -72,7 +72,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int) {
   const auto& memory = *nb::inst_ptr<Memory>(self);
   const Tensor& x = memory.tensor;
   const auto bytes = static_cast<Py_ssize_t>(size_of(x.dtype()));
-  view->obj = Py_NewRef(self);
+  Py_INCREF(self);
+  view->obj = self;
   view->buf = address_of(memory);
   view->itemsize = bytes;
   view->len = x.numel() * bytes;

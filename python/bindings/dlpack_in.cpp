@@ -78,17 +78,24 @@ std::shared_ptr<const void> keep(Managed* managed) {
 }
 
 // Libraries older than DLPack 1.0 know no versions.
-nb::object capsule_of(const char* name, nb::handle object) {
+nb::object ask(nb::handle object) {
   const nb::object method = object.attr("__dlpack__");
   try {
     return method(nb::arg("max_version") = nb::make_tuple(1, 0));
-  } catch (nb::python_error& error) {
-    if (error.matches(PyExc_BufferError)) {  // what DLPack has no word for
-      throw_type_error("{}: {} cannot be read: {}", name, type_of(object),
-                       nb::str(error.value()).c_str());
-    }
+  } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;
     return method();
+  }
+}
+
+nb::object capsule_of(const char* name, nb::handle object) {
+  try {
+    return ask(object);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_BufferError)) throw;
+    // What DLPack has no word for.
+    throw_type_error("{}: {} cannot be read: {}", name, type_of(object),
+                     nb::str(error.value()).c_str());
   }
 }
 
