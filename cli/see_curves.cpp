@@ -9,7 +9,6 @@
 #include "heed/base/error.h"
 #include "heed/io/file.h"
 #include "heed/see/curves.h"
-#include "heed/training/curves.h"
 
 namespace heed::cli {
 namespace {
@@ -20,30 +19,11 @@ struct CurvesArguments {
   bool log_updates = false;
 };
 
-std::vector<see::Point> over_updates(const std::vector<CurvePoint>& points) {
-  std::vector<see::Point> drawn;
-  for (const CurvePoint& point : points) {
-    drawn.push_back({static_cast<double>(point.update), point.value});
-  }
-  return drawn;
-}
-
-see::TrainingRun read_run(const std::filesystem::path& folder) {
-  const Curves curves = read_curves(folder);
-  see::TrainingRun run{.name = (folder / "").parent_path().filename().string(),
-                       .training = over_updates(curves.training),
-                       .validation = {}};
-  for (const Curve& curve : curves.validation) {
-    run.validation.push_back({curve.metric, over_updates(curve.points)});
-  }
-  return run;
-}
-
 void draw_curves(const CurvesArguments& arguments) {
   HEED_CHECK(arguments.out.ends_with(".svg"), "[see] -o {}: the file's name must end in .svg",
              arguments.out);
   std::vector<see::TrainingRun> runs;
-  for (const std::string& folder : arguments.folders) runs.push_back(read_run(folder));
+  for (const std::string& folder : arguments.folders) runs.push_back(see::read_run(folder));
   io::write_file(arguments.out, see::curves_svg(runs, arguments.log_updates));
   fmt::print("{}\n", arguments.out);
 }

@@ -8,6 +8,7 @@
 
 #include "cli/train_log.h"
 #include "heed/io/json.h"
+#include "heed/training/report_tree.h"
 
 namespace heed::cli {
 namespace {
@@ -16,6 +17,14 @@ namespace {
 io::Value number(double value) {
   if (!std::isfinite(value)) return {};
   return {value};
+}
+
+io::Value::Table with_json_numbers(io::Value::Table table) {
+  for (auto& [key, value] : table) {
+    if (const double* const found = value.floating()) value = number(*found);
+    if (const auto* const inner = value.table()) value = {with_json_numbers(*inner)};
+  }
+  return table;
 }
 
 class JsonLog : public TrainLog {
@@ -47,16 +56,7 @@ class JsonLog : public TrainLog {
   }
 
   void validated(const ValidationReport& report) override {
-    io::Value::Table metrics;
-    for (const Judgement& judgement : report.judgements) {
-      metrics.push_back({judgement.name, number(judgement.value)});
-    }
-    print("validation", {{"update", {report.update}},
-                         {"epoch", number(report.epoch)},
-                         {"metrics", {std::move(metrics)}},
-                         {"best", {report.best}},
-                         {"stalled", {report.stalled}},
-                         {"seconds", number(report.seconds)}});
+    print("validation", with_json_numbers(tree_of(report)));
   }
 
   void saved(const std::filesystem::path& folder) override {

@@ -26,10 +26,10 @@ LAYERS = {
     "models": ["attention"],
     "generation": ["models", "text"],
     "training": ["generation", "data", "evaluation"],
-    "see": ["generation"],
+    "see": ["training"],
     "serve": ["training"],
-    "cli": ["training", "see", "serve"],
-    "python": ["training", "see", "serve"],
+    "cli": ["see", "serve"],
+    "python": ["see", "serve"],
 }
 
 # Libraries that only some files may know: include prefix, the paths that may, why.

@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/see/chart.h"
+#include "heed/training/curves.h"
 
 namespace heed::see {
 namespace {
@@ -104,7 +105,27 @@ Chart metric_chart(const std::vector<TrainingRun>& runs, const std::string& metr
   return chart;
 }
 
+std::vector<Point> over_updates(const std::vector<CurvePoint>& points) {
+  std::vector<Point> drawn;
+  drawn.reserve(points.size());
+  for (const CurvePoint& point : points) {
+    drawn.push_back({static_cast<double>(point.update), point.value});
+  }
+  return drawn;
+}
+
 }  // namespace
+
+TrainingRun read_run(const std::filesystem::path& folder) {
+  const Curves curves = read_curves(folder);
+  TrainingRun run{.name = (folder / "").parent_path().filename().string(),
+                  .training = over_updates(curves.training),
+                  .validation = {}};
+  for (const Curve& curve : curves.validation) {
+    run.validation.push_back({curve.metric, over_updates(curve.points)});
+  }
+  return run;
+}
 
 std::string curves_svg(const std::vector<TrainingRun>& runs, bool log_updates) {
   std::vector<Chart> charts;

@@ -2,6 +2,7 @@
 // each other number that validation gave, the runs in colors of their own.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct TrainingRun {
   std::vector<Point> training;  ///< The loss; of many points the means of neighbours are drawn.
   std::vector<RunCurve> validation;  ///< "loss" stands beside training's, "perplexity" nowhere.
 };
+
+/// What a run has written into its folder (training/curves.h), named after it.
+TrainingRun read_run(const std::filesystem::path& folder);
 
 /// Draws them; the axis of updates may be logarithmic.
 std::string curves_svg(const std::vector<TrainingRun>& runs, bool log_updates = false);

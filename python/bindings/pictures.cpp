@@ -15,7 +15,6 @@
 #include "heed/see/heatmap.h"
 #include "heed/see/pattern.h"
 #include "heed/tensor/copy.h"
-#include "heed/training/curves.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/python_error.h"
 #include "python/bindings/tree.h"
@@ -52,7 +51,7 @@ see::AttentionView view_of(nb::handle layers, nb::handle rows, nb::handle column
   return view;
 }
 
-// ---- mechanisms --------------------------------------------------------------------------------
+// ---- mechanisms ----
 
 std::vector<see::Heatmap> patterns(const std::vector<std::string>& names,
                                    const see::PatternOptions& options) {
@@ -69,29 +68,7 @@ std::vector<see::Heatmap> patterns(const std::vector<std::string>& names,
   return maps;
 }
 
-// ---- training ----------------------------------------------------------------------------------
-
-std::vector<see::Point> over_updates(const std::vector<CurvePoint>& points) {
-  std::vector<see::Point> drawn;
-  drawn.reserve(points.size());
-  for (const CurvePoint& point : points) {
-    drawn.push_back({static_cast<double>(point.update), point.value});
-  }
-  return drawn;
-}
-
-see::TrainingRun run_of(const std::filesystem::path& folder) {
-  const Curves curves = read_curves(folder);
-  see::TrainingRun run{.name = (folder / "").parent_path().filename().string(),
-                       .training = over_updates(curves.training),
-                       .validation = {}};
-  for (const Curve& curve : curves.validation) {
-    run.validation.push_back({curve.metric, over_updates(curve.points)});
-  }
-  return run;
-}
-
-// ---- what shows itself --------------------------------------------------------------------------
+// ---- what shows itself ----
 
 void save(const std::string& text, nb::handle file, std::string_view ending) {
   const std::filesystem::path path = path_of("path", file);
@@ -204,7 +181,7 @@ void bind_pictures(nb::module_& m) {
         const Unlocked released;
         std::vector<see::TrainingRun> runs;
         runs.reserve(paths.size());
-        for (const std::filesystem::path& path : paths) runs.push_back(run_of(path));
+        for (const std::filesystem::path& path : paths) runs.push_back(see::read_run(path));
         return Picture{see::curves_svg(runs, log_updates)};
       },
       nb::arg("folders"), nb::arg("log_updates"));

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "heed/io/config.h"
+#include "heed/training/report_tree.h"
 #include "heed/training/run.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/corpus.h"
@@ -95,18 +96,7 @@ class PythonWatcher : public TrainingWatcher {
                     {"target_tokens", {report.target_tokens}},
                     {"seconds", number(report.seconds)}});
   }
-  void validated(const ValidationReport& report) override {
-    io::Value::Table metrics;
-    for (const Judgement& judgement : report.judgements) {
-      metrics.push_back({judgement.name, number(judgement.value)});
-    }
-    tell("validation", {{"update", {report.update}},
-                        {"epoch", number(report.epoch)},
-                        {"metrics", {std::move(metrics)}},
-                        {"best", {report.best}},
-                        {"stalled", {report.stalled}},
-                        {"seconds", number(report.seconds)}});
-  }
+  void validated(const ValidationReport& report) override { tell("validation", tree_of(report)); }
   void saved(const std::filesystem::path& folder) override {
     tell("save", {{"folder", {folder.string()}}});
   }

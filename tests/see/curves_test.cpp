@@ -6,7 +6,9 @@
 
 #include <cmath>
 
+#include "heed/training/curves.h"
 #include "tests/support/error_message.h"
+#include "tests/support/temp_dir.h"
 
 namespace heed::see {
 namespace {
@@ -69,6 +71,24 @@ TEST(CurvesPicture, NothingToDraw) {
   const TrainingRun nothing{.name = "a", .training = {}, .validation = {}};
   EXPECT_THAT(error_message([&] { curves_svg({nothing}); }),
               HasSubstr("no update in these curves"));
+}
+
+TEST(Curves, AreReadFromTheFolderOfARun) {
+  const TempDir folder;
+  CurveWriter writer(folder / "small");
+  std::filesystem::create_directories(folder / "small");
+  writer.began(0);
+  writer.updated({.update = 1, .loss = 3.0, .likelihood = 2.5});
+  writer.updated({.update = 2, .loss = 2.0, .likelihood = 1.5});
+  writer.validated({.update = 2, .judgements = {{"bleu", 30.0, true}}});
+  const TrainingRun read = read_run(folder / "small/");
+  EXPECT_EQ(read.name, "small");
+  ASSERT_EQ(read.training.size(), 2u);
+  EXPECT_EQ(read.training[1].x, 2.0);
+  EXPECT_NEAR(read.training[1].y, 1.5, 1e-5);  // written as a perplexity
+  ASSERT_EQ(read.validation.size(), 1u);
+  EXPECT_EQ(read.validation[0].metric, "bleu");
+  EXPECT_EQ(read.validation[0].points[0].y, 30.0);
 }
 
 }  // namespace
