@@ -50,6 +50,8 @@ def main() -> None:
         name = line.split()[0].rsplit("/", 1)[-1]
         carried = str(package) in line
         assert carried or name.startswith(EVERYWHERE), f"the wheel does not carry {line.strip()}"
+    carried = [path.name.split(".")[0] for path in (package / "lib").iterdir()]
+    assert len(carried) == len(set(carried)), f"a library is carried twice: {sorted(carried)}"
     assert (package / "_core.pyi").exists() and (package / "py.typed").exists()
     print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.1f} MB")
 
