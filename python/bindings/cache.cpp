@@ -58,10 +58,12 @@ nb::object attend(const SharedCache& cache, Arguments arguments) {
   Tensor output;
   {
     const Unlocked unlocked;
+    // Let go before the interpreter's lock is asked for again, also if something is thrown: who
+    // changes the cache has that one while waiting.
+    const auto held = std::move(reading);
     const Request::Prepared ready = request.prepare();
     const Tensor q = dtype == DType::bf16 ? cast_data(ready.q, DType::f32) : ready.q;
     output = cast_data(attention_decode(q, *cache, ready.spec), dtype);
-    reading.unlock();
   }
   return to_array(output, request.query());
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -202,3 +204,33 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(wrong: Any, error: Any
         wrong(cache, q, k, v)
     np.testing.assert_array_equal(cache.keys, k)
     np.testing.assert_array_equal(cache.values, v)
+
+
+MISTAKES_BESIDE_CHANGES = """
+import threading, time, heed, numpy as np
+cache = heed.KVCache(heads=2, features=8)
+k = np.ones((1, 2, 3, 8), np.float32)
+cache.append(k, k)
+end = time.monotonic() + 1.0
+
+def mistake():
+    q = np.ones((1, 3, 1, 8), np.float32)  # three heads on two
+    while time.monotonic() < end:
+        try:
+            cache.attend(q)
+        except heed.Error:
+            pass
+
+def change():
+    while time.monotonic() < end:
+        cache.append(k, k)
+        cache.rewind(3)
+
+threads = [threading.Thread(target=f) for f in (mistake, change, mistake, change)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def test_an_error_while_others_change_the_cache_leaves_nobody_waiting():
+    subprocess.run([sys.executable, "-c", MISTAKES_BESIDE_CHANGES], check=True, timeout=60)
