@@ -103,11 +103,8 @@ Arranged arrange(const Tensor& q, const Tensor& k, const Tensor& v, Heads heads)
                  heads_of(q), heads_of(k), heads_of(v));
     }
   }
-  // One head of keys and values serves all; if only one of the two has a single head, it is
-  // stretched.
-  const std::int64_t G = std::max(heads_of(keys), heads_of(values)) == 1 && H > 0
-                             ? 1
-                             : (heads == Heads::grouped ? heads_of(keys) : H);
+  // As many heads of both stay as they are; a single one of one of them is stretched.
+  const std::int64_t G = heads_of(keys) == heads_of(values) ? heads_of(keys) : H;
   Arranged arranged{
       with_lead(q, batch, H), with_lead(keys, batch, G), with_lead(values, batch, G), {}};
   Shape lead = batch;

@@ -34,8 +34,11 @@ Array array_of(const char* name, nb::handle object);
 /// An array to be written to; TypeError if it is read-only or only a copy of it could be.
 Tensor writable_tensor_of(const char* name, nb::handle object);
 
-/// An array of floating point in the precision wanted; TypeError if it has other elements.
-Tensor parameter_of(const char* name, nb::handle object, DType dtype);
+/// TypeError if its elements are not floating point.
+void check_floats(const char* name, const Array& array);
+
+/// The memory of an array of floating point; TypeError if it has other elements.
+Array floats_of(const char* name, nb::handle object);
 
 /// Whole numbers from an array of i32 or i64, or from a list.
 Tensor integers_of(const char* name, nb::handle object);

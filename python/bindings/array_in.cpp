@@ -127,13 +127,16 @@ Tensor writable_tensor_of(const char* name, nb::handle object) {
   return shown(std::move(memory), Access::write);
 }
 
-Tensor parameter_of(const char* name, nb::handle object, DType dtype) {
-  const Array array = array_of(name, object);
-  if (!is_floating(array.tensor.dtype())) {
-    throw_type_error("{}: {} elements: it must be floating point", name,
-                     name_of(array.tensor.dtype()));
+void check_floats(const char* name, const Array& array) {
+  if (!is_floating(array.dtype)) {
+    throw_type_error("{}: {} elements: it must be floating point", name, name_of(array.dtype));
   }
-  return cast_data(array.tensor, dtype);
+}
+
+Array floats_of(const char* name, nb::handle object) {
+  Array array = array_of(name, object);
+  check_floats(name, array);
+  return array;
 }
 
 Tensor integers_of(const char* name, nb::handle object) {

@@ -5,25 +5,12 @@
 #include "heed/base/error.h"
 #include "heed/tensor/view.h"
 #include "python/bindings/bind.h"
+#include "python/bindings/def_attention.h"
 #include "python/bindings/python_error.h"
-#include "python/bindings/results.h"
 #include "python/bindings/unlocked.h"
 
 namespace heed::python {
 namespace {
-
-// A tensor of PyTorch's on the tape would silently lose its gradient here.
-void refuse_gradient(const char* name, nb::handle object) {
-  if (PyObject_CheckBuffer(object.ptr()) != 0) return;  // NumPy's have none, and asking takes long
-  PyObject* const flag = PyObject_GetAttrString(object.ptr(), "requires_grad");
-  if (flag == nullptr) return PyErr_Clear();
-  const bool tracked = flag == Py_True;
-  Py_DECREF(flag);
-  if (tracked && nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")())) {
-    throw_type_error("{} requires a gradient: use heed.torch.attention, or {}.detach()", name,
-                     name);
-  }
-}
 
 void write_output(const Request::Prepared& ready, const Request& request, nb::handle out) {
   if (request.query().half)
@@ -99,29 +86,7 @@ constexpr const char* kAttentionDoc =
 }  // namespace
 
 void bind_attention(nb::module_& m) {
-  m.def(
-      "attention",
-      [](nb::handle q, nb::handle k, nb::handle v, nb::handle score, nb::handle modifiers,
-         nb::handle mask, nb::handle normaliser, std::optional<double> scale, double dropout,
-         std::optional<std::uint64_t> seed, bool enable_gqa, bool return_weights, bool return_lse,
-         nb::handle return_scores, nb::handle out, nb::handle past_key, nb::handle past_value,
-         bool return_present) {
-        refuse_gradient("q", q);
-        refuse_gradient("k", k);
-        refuse_gradient("v", v);
-        return attention_in_python(
-            {q, k, v, score, modifiers, mask, normaliser, scale, dropout, seed, enable_gqa,
-             past_key, past_value},
-            wanted_of(return_weights, return_lse, return_scores, return_present), out);
-      },
-      nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::kw_only(), nb::arg("score") = "scaled_dot",
-      nb::arg("modifiers") = nb::tuple(), nb::arg("mask") = nb::none(),
-      nb::arg("normaliser") = "softmax", nb::arg("scale") = nb::none(), nb::arg("dropout") = 0.0,
-      nb::arg("seed") = nb::none(), nb::arg("enable_gqa") = false,
-      nb::arg("return_weights") = false, nb::arg("return_lse") = false,
-      nb::arg("return_scores") = nb::none(), nb::arg("out") = nb::none(),
-      nb::arg("past_key") = nb::none(), nb::arg("past_value") = nb::none(),
-      nb::arg("return_present") = false, kAttentionDoc);
+  def_attention(m, "attention", attention_in_python, kAttentionDoc);
 
   m.def(
       "repeat_attention", &repeat_attention, nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::arg("n"),

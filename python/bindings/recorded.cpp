@@ -8,7 +8,8 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "python/bindings/bind.h"
-#include "python/bindings/results.h"
+#include "python/bindings/def_attention.h"
+#include "python/bindings/python_error.h"
 #include "python/bindings/unlocked.h"
 
 namespace heed::python {
@@ -85,7 +86,7 @@ class Recorded {
     if (object.is_none()) return {};
     Shape given = ready_.lead;
     for (int i = 2; i < result.rank(); ++i) given.push_back(result.shape()[i]);
-    const Tensor gradient = parameter_of(name, object, result.dtype());
+    const Tensor gradient = cast_data(floats_of(name, object).tensor, result.dtype());
     HEED_CHECK(gradient.shape() == given, "[backward] {} is {}: the result is {}", name,
                to_string(gradient.shape()), to_string(given));
     return reshape(gradient, result.shape());
@@ -106,29 +107,16 @@ class Recorded {
   bool walked_ = false;
 };
 
+// nanobind takes the call over with the pointer.
+Recorded* record(const Arguments& arguments, const Wanted& wanted, nb::handle out) {
+  if (!out.is_none()) throw_type_error("out: a call with gradients makes its results anew");
+  return new Recorded(arguments, wanted);
+}
+
 }  // namespace
 
 void bind_recorded(nb::module_& m) {
   nb::class_<Recorded>(m, "Recorded", "A call of attention that can be walked back.")
-      .def(
-          "__init__",
-          [](Recorded* self, nb::handle q, nb::handle k, nb::handle v, nb::handle score,
-             nb::handle modifiers, nb::handle mask, nb::handle normaliser,
-             std::optional<double> scale, double dropout, std::optional<std::uint64_t> seed,
-             bool enable_gqa, bool return_weights, bool return_lse, nb::handle return_scores,
-             nb::handle past_key, nb::handle past_value, bool return_present) {
-            new (self)
-                Recorded({q, k, v, score, modifiers, mask, normaliser, scale, dropout, seed,
-                          enable_gqa, past_key, past_value},
-                         wanted_of(return_weights, return_lse, return_scores, return_present));
-          },
-          nb::arg("q"), nb::arg("k"), nb::arg("v"), nb::kw_only(), nb::arg("score") = "scaled_dot",
-          nb::arg("modifiers") = nb::tuple(), nb::arg("mask") = nb::none(),
-          nb::arg("normaliser") = "softmax", nb::arg("scale") = nb::none(),
-          nb::arg("dropout") = 0.0, nb::arg("seed") = nb::none(), nb::arg("enable_gqa") = false,
-          nb::arg("return_weights") = false, nb::arg("return_lse") = false,
-          nb::arg("return_scores") = nb::none(), nb::arg("past_key") = nb::none(),
-          nb::arg("past_value") = nb::none(), nb::arg("return_present") = false)
       .def("results", &Recorded::results, "What heed.attention would have returned.")
       .def(
           "backward", &Recorded::backward, nb::arg("d_output").none(),
@@ -138,6 +126,8 @@ void bind_recorded(nb::module_& m) {
           "The gradients of all arrays: q, k, v, past_key and past_value, those of the score, of "
           "the modifiers, a mask of floats, those of the normaliser. `needed` says which; those it "
           "does not reach are.");
+  def_attention(m, "record", record, nb::rv_policy::take_ownership,
+                "A call of heed.attention that can be walked back.");
 }
 
 }  // namespace heed::python

@@ -7,7 +7,6 @@
 #include "heed/attention/stages/scores.h"
 #include "heed/attention/stages/weight_dropout.h"
 #include "heed/base/error.h"
-#include "heed/base/suggest.h"
 #include "heed/ops/join.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
@@ -47,6 +46,20 @@ std::optional<std::string> name_in(nb::handle object) {
   return nb::cast<nb::str>(object).c_str();
 }
 
+// A tensor of PyTorch's on the tape would silently lose its gradient in a call that is not
+// recorded.
+void refuse_gradient(const char* name, nb::handle object) {
+  if (PyObject_CheckBuffer(object.ptr()) != 0) return;  // NumPy's have none, and asking takes long
+  PyObject* const flag = PyObject_GetAttrString(object.ptr(), "requires_grad");
+  if (flag == nullptr) return PyErr_Clear();
+  const bool tracked = flag == Py_True;
+  Py_DECREF(flag);
+  if (tracked && nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")())) {
+    throw_type_error("{} requires a gradient: use heed.torch.attention, or {}.detach()", name,
+                     name);
+  }
+}
+
 Score score_by_name(const std::string& name, std::optional<double> scale) {
   if (name == "scaled_dot") return scaled_dot_score(scale);
   HEED_CHECK(!scale, "[attention] scale goes with the score 'scaled_dot', not with '{}'", name);
@@ -82,20 +95,20 @@ Normaliser normaliser_by_name(const std::string& name) {
 Request::Request(const Arguments& arguments, Recording recording)
     : recording_(recording), grouped_(arguments.enable_gqa || arguments.cache != nullptr) {
   arrays_.reserve(8);
-  add_array("q", arguments.q);
+  add_array("q", array_of("q", arguments.q));
   if (arguments.cache != nullptr) {
     arrays_.push_back({arguments.cache->keys(), {}, arguments.cache->dtype()});
     arrays_.push_back({arguments.cache->values(), {}, arguments.cache->dtype()});
   } else {
-    add_array("k", arguments.k);
-    add_array("v", arguments.v);
+    add_array("k", array_of("k", arguments.k));
+    add_array("v", array_of("v", arguments.v));
   }
   HEED_CHECK(arguments.past_key.is_none() == arguments.past_value.is_none(),
              "[attention] past_key and past_value go together: give both or none");
   if (!arguments.past_key.is_none()) {
     has_past_ = true;
-    add_array("past_key", arguments.past_key);
-    add_array("past_value", arguments.past_value);
+    add_array("past_key", array_of("past_key", arguments.past_key));
+    add_array("past_value", array_of("past_value", arguments.past_value));
   }
   if (arguments.cache == nullptr) check_dtypes(arrays_);
   read_score(arguments);
@@ -107,16 +120,14 @@ Request::Request(const Arguments& arguments, Recording recording)
   }
 }
 
-std::size_t Request::add_array(const char* name, nb::handle object) {
-  Array array = array_of(name, object);
-  if (!is_floating(array.tensor.dtype())) {
-    throw_type_error("{}: {} elements: it must be floating point", name,
-                     name_of(array.tensor.dtype()));
-  }
+std::size_t Request::add_array(const char* name, Array array) {
+  check_floats(name, array);
   if (recording_ == Recording::on) {
     // The tape has no bf16; attention would convert it to f32 itself.
     if (array.dtype == DType::bf16) array.tensor = cast_data(array.tensor, DType::f32);
     array.tensor.requires_grad();
+  } else {
+    refuse_gradient(name, array.object);
   }
   arrays_.push_back(std::move(array));
   return arrays_.size() - 1;
@@ -124,7 +135,8 @@ std::size_t Request::add_array(const char* name, nb::handle object) {
 
 void Request::add_stage(const Part& part) {
   Stage stage{part.apply, arrays_.size(), part.arrays.size()};
-  for (const NamedArray& given : part.arrays) add_array(given.name, given.array);
+  for (const NamedArray& given : part.arrays)
+    add_array(given.name, array_of(given.name, given.array));
   stages_.push_back(std::move(stage));
 }
 
@@ -158,11 +170,11 @@ void Request::read_mask(nb::handle mask) {
     spec_.see = *given;
     return;
   }
-  const Array array = array_of("mask", mask);
-  if (array.tensor.dtype() == DType::boolean) {
+  Array array = array_of("mask", mask);
+  if (array.dtype == DType::boolean) {
     seen_ = array.tensor;
   } else {
-    bias_ = add_array("mask", mask);
+    bias_ = add_array("mask", std::move(array));
   }
 }
 

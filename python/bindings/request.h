@@ -58,7 +58,7 @@ class Request {
     std::size_t first = 0, count = 0;
   };
 
-  std::size_t add_array(const char* name, nb::handle object);
+  std::size_t add_array(const char* name, Array array);
   void add_stage(const Part& part);
   void read_score(const Arguments& arguments);
   void read_modifiers(nb::handle modifiers);

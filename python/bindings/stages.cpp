@@ -26,7 +26,7 @@ using Arrays = std::span<const Tensor>;
 
 // What is no array is refused here already, where it was written.
 Part make(const char* name, Role role, std::vector<NamedArray> arrays, Part::Apply apply) {
-  for (const NamedArray& given : arrays) parameter_of(given.name, given.array, DType::f32);
+  for (const NamedArray& given : arrays) floats_of(given.name, given.array);
   return {name, role, std::move(arrays), std::move(apply)};
 }
 

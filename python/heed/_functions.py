@@ -18,7 +18,16 @@ def mask_and_dropout(attn_mask: Any, dropout_p: float, is_causal: bool) -> tuple
         )
     if not 0.0 <= dropout_p <= 1.0:
         raise _core.Error(f"[attention] dropout_p is {dropout_p}: a probability is from 0 to 1")
+    if dropout_p == 1.0:  # every weight is 0, which is what a query that sees nothing has
+        return _nothing(), 0.0
     return (_CAUSAL if is_causal else attn_mask), dropout_p
+
+
+def _nothing() -> _core.Mask:
+    """The mask that lets no query see any key."""
+    import numpy
+
+    return _core.boolean(numpy.zeros((1, 1), bool))
 
 
 def scaled_dot_product_attention(
@@ -38,18 +47,9 @@ def scaled_dot_product_attention(
     look nowhere gets 0. Gradients of PyTorch's tensors are ``heed.torch``'s affair.
     """
     mask, dropout = mask_and_dropout(attn_mask, dropout_p, is_causal)
-    if dropout == 1.0:  # every weight is 0, which is what a query that sees nothing has
-        return _core.attention(query, key, value, mask=nothing(), enable_gqa=enable_gqa)
     return _core.attention(
         query, key, value, mask=mask, dropout=dropout, scale=scale, enable_gqa=enable_gqa
     )
-
-
-def nothing() -> _core.Mask:
-    """The mask that lets no query see any key."""
-    import numpy
-
-    return _core.boolean(numpy.zeros((1, 1), bool))
 
 
 class Gradients(NamedTuple):
@@ -75,6 +75,6 @@ def backward(
     """
     if options.get("dropout") and options.get("seed") is None:
         raise _core.Error("[backward] dropout without a seed: give the seed of the forward call")
-    call = _core.Recorded(q, k, v, return_lse=grad_lse is not None, **options)
+    call = _core.record(q, k, v, return_lse=grad_lse is not None, **options)
     dq, dk, dv, *others = call.backward(grad_output, grad_lse)
     return Gradients(dq, dk, dv, tuple(others))

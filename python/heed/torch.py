@@ -17,7 +17,7 @@ from torch.nn import functional
 from torch.autograd.function import once_differentiable
 
 from heed import _core
-from heed._functions import mask_and_dropout, nothing
+from heed._functions import mask_and_dropout
 
 __all__ = [
     "Error",
@@ -43,7 +43,7 @@ def _as_runtime_error() -> Iterator[None]:
 
 
 def _arrays(options: dict[str, Any]) -> list[torch.Tensor]:
-    """The tensors among the options, in the order of Recorded's gradients."""
+    """The tensors among the options, in the order of a recorded call's gradients."""
     modifiers = options.get("modifiers", ())
     if isinstance(modifiers, _core.Stage):
         modifiers = (modifiers,)
@@ -63,7 +63,7 @@ class _Attention(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, options: dict[str, Any], *tensors: Any) -> Any:
-        ctx.call = _core.Recorded(*tensors[:3], **options)
+        ctx.call = _core.record(*tensors[:3], **options)
         results = ctx.call.results()
         results = results if isinstance(results, tuple) else (results,)
         # Saved for autograd's own check that nobody has written to them since, the output as well.
@@ -137,8 +137,6 @@ def scaled_dot_product_attention(
     """``torch.nn.functional.scaled_dot_product_attention``, computed by heed."""
     with _as_runtime_error():
         mask, dropout = mask_and_dropout(attn_mask, dropout_p, is_causal)
-    if dropout == 1.0:
-        mask, dropout = nothing(), 0.0
     return attention(
         query, key, value, mask=mask, dropout=dropout, scale=scale, enable_gqa=enable_gqa
     )
@@ -163,20 +161,12 @@ def _is_ours(*tensors: Any) -> bool:
 
 
 def _dispatch(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attn_mask: torch.Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-    enable_gqa: bool = False,
+    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, *args: Any, **options: Any
 ) -> torch.Tensor:
-    given = (query, key, value, attn_mask, dropout_p, is_causal)
-    if not _is_ours(query, key, value):
-        return _original(*given, scale=scale, enable_gqa=enable_gqa)
-    instead = getattr(_thread, "instead", scaled_dot_product_attention)
-    return instead(*given, scale=scale, enable_gqa=enable_gqa)
+    function = _original
+    if _is_ours(query, key, value):
+        function = getattr(_thread, "instead", scaled_dot_product_attention)
+    return function(query, key, value, *args, **options)
 
 
 @contextlib.contextmanager

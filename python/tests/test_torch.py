@@ -247,6 +247,28 @@ def test_heed_attention_takes_tensors_without_gradient():
 # ---- errors ----
 
 
+def test_no_gradient_is_lost_silently():
+    q, k, v = (draw(1, 2, 3, 4).detach() for _ in range(3))
+    table, bias = draw(1, 2, 1, 1), draw(1, 2, 3, 3)
+    for option in ({"modifiers": heed.bias(table)}, {"mask": bias}):
+        with pytest.raises(TypeError, match="requires a gradient: use heed.torch.attention"):
+            heed.attention(q, k, v, **option)
+        with torch.no_grad():
+            heed.attention(q, k, v, **option)
+        ht.attention(q, k, v, **option).sum().backward()
+    assert table.grad is not None and bias.grad is not None
+
+
+def test_dropout_of_everything():
+    x = draw(2, 3, 8)
+    assert not F.scaled_dot_product_attention(x, x, x, dropout_p=1.0).any()
+    assert not ht.scaled_dot_product_attention(x, x, x, dropout_p=1.0).any()
+    theirs = torch.nn.MultiheadAttention(8, 2, dropout=1.0, batch_first=True)
+    ours = ht.MultiheadAttention(8, 2, dropout=1.0, batch_first=True)
+    ours.load_state_dict(theirs.state_dict())
+    torch.testing.assert_close(ours(x, x, x)[0], theirs(x, x, x)[0])
+
+
 def test_errors_are_pytorchs_kind():
     x, y = torch.randn(2, 3, 4, 8), torch.randn(2, 3, 4, 9)
     for wrong in (
