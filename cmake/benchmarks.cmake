@@ -3,7 +3,12 @@ file(GLOB_RECURSE heed_bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ben
 if(heed_bench_sources)
   add_executable(heed_bench ${heed_bench_sources})
   target_link_libraries(heed_bench PRIVATE heed heed_flags DNNL::dnnl)
-  target_compile_definitions(
-    heed_bench PRIVATE HEED_PEER_DIR="${PROJECT_SOURCE_DIR}/benchmarks/peer"
-                       HEED_SHARED_DATA_DEFAULT="${PROJECT_SOURCE_DIR}/../shared/data")
+  # Only to the files that use them: the others then compile alike in every checkout.
+  set_source_files_properties(
+    benchmarks/support/peer.cpp PROPERTIES COMPILE_DEFINITIONS
+                                           HEED_PEER_DIR="${PROJECT_SOURCE_DIR}/benchmarks/peer")
+  set_source_files_properties(
+    benchmarks/models/corpus.cpp
+    PROPERTIES COMPILE_DEFINITIONS
+               HEED_SHARED_DATA_DEFAULT="${PROJECT_SOURCE_DIR}/../shared/data")
 endif()

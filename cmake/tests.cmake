@@ -15,10 +15,9 @@ function(heed_add_test_program name)
   target_link_libraries(${name} PRIVATE heed heed_flags GTest::gmock GTest::gtest ZLIB::ZLIB)
   # What is tested is compiled as users get it; the tests themselves only have to be built quickly.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  target_compile_definitions(
-    ${name} PRIVATE HEED_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/golden"
-                    HEED_TEST_ROOT="${PROJECT_SOURCE_DIR}/tests"
-                    HEED_SHARED_DATA_DEFAULT="${PROJECT_SOURCE_DIR}/../shared/data")
+  if(HEED_SANITIZE)
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   # Of undefined behaviour the library is what matters; checking the tests too doubled their time.
   if(HEED_SANITIZE MATCHES "undefined")
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
@@ -29,6 +28,8 @@ function(heed_add_test_program name)
 endfunction()
 
 heed_add_test_program(heed_tests ${heed_test_sources})
+set_source_files_properties(tests/support/paths.cpp PROPERTIES COMPILE_DEFINITIONS
+                                                               HEED_PROJECT_DIR="${PROJECT_SOURCE_DIR}")
 
 # The folders that hold tests, in the order of the glob.
 set(heed_test_folders "")

@@ -9,13 +9,14 @@
 
 #include "heed/attention/registry.h"
 #include "heed/io/config.h"
+#include "tests/support/paths.h"
 
 namespace heed {
 namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path kPages = std::filesystem::path(HEED_TEST_ROOT) / "../docs/attention";
+const std::filesystem::path kPages = test::project_path("docs/attention");
 
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path);

@@ -11,7 +11,7 @@
 #include "heed/base/random.h"
 #include "heed/io/lines.h"
 #include "tests/support/error_message.h"
-#include "tests/support/shared_data.h"
+#include "tests/support/paths.h"
 
 namespace heed {
 namespace {

@@ -11,7 +11,7 @@
 #include "heed/io/file.h"
 #include "tests/data/letters.h"
 #include "tests/support/error_message.h"
-#include "tests/support/shared_data.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace heed {

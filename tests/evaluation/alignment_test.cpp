@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/error_message.h"
-#include "tests/support/shared_data.h"
+#include "tests/support/paths.h"
 
 namespace heed::evaluation {
 namespace {

@@ -11,8 +11,8 @@
 #include "heed/evaluation/score_files.h"
 #include "heed/evaluation/ter.h"
 #include "tests/support/error_message.h"
+#include "tests/support/paths.h"
 #include "tests/support/score_golden.h"
-#include "tests/support/shared_data.h"
 
 namespace heed::evaluation {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "tests/io/safetensors_support.h"
 #include "tests/support/error_message.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace heed::io {
@@ -286,7 +287,7 @@ TEST(Safetensors, OpenNamesTheFile) {
 // The golden files were written by the reference implementation.
 TEST(Safetensors, ReadsWhatTheReferenceLibraryWrites) {
   int files = 0;
-  for (const auto& path : std::filesystem::directory_iterator(HEED_TEST_DATA)) {
+  for (const auto& path : std::filesystem::directory_iterator(test::golden_path(""))) {
     if (path.path().extension() != ".safetensors") continue;
     const SafetensorsFile file = SafetensorsFile::open(path.path());
     EXPECT_FALSE(file.entries().empty()) << path.path();

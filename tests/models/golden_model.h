@@ -18,12 +18,9 @@
 #include "heed/training/optimizer.h"
 #include "tests/support/golden.h"
 #include "tests/support/op_case.h"
+#include "tests/support/paths.h"
 
 namespace heed::test {
-
-inline std::filesystem::path golden_path(const std::string& name) {
-  return std::filesystem::path(HEED_TEST_DATA) / (name + ".safetensors");
-}
 
 /// Compares tensors by name with those of a golden file that begin with `prefix`, renamed.
 inline void expect_golden(std::vector<NamedTensor> tensors, const std::string& name,
@@ -32,7 +29,7 @@ inline void expect_golden(std::vector<NamedTensor> tensors, const std::string& n
   for (const NamedTensor& actual : tensors) {
     expected.push_back({actual.name, empty(actual.tensor.shape(), actual.tensor.dtype())});
   }
-  load_tensors(expected, io::SafetensorsFile::open(golden_path(name)), options);
+  load_tensors(expected, io::SafetensorsFile::open(golden_path(name + ".safetensors")), options);
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     EXPECT_LE(max_relative_error(tensors[i].tensor, expected[i].tensor), tolerance)
         << name << ": " << options.prefix << tensors[i].name;
@@ -63,7 +60,8 @@ inline AdamConfig golden_adam(const Golden& golden) {
 /// to what f32 can, or in f64 to what the file holds.
 inline void check_golden_model(Module& model, const GoldenModel& test, DType dtype) {
   const Golden golden = load_golden(test.name);
-  load_parameters(model, golden_path(test.name), {.prefix = "param.", .rename = test.rename});
+  load_parameters(model, golden_path(test.name + ".safetensors"),
+                  {.prefix = "param.", .rename = test.rename});
   model.to(dtype);
   const bool exact = dtype == DType::f64;
   std::unique_ptr<Optimizer> optimizer;

@@ -78,7 +78,7 @@ TEST(Transformer, Golden) {
 
 TEST(Transformer, LoadsAStateDictOfPyTorch) {
   Transformer model(golden_config(false));
-  const auto path = test::golden_path("torch_transformer_state_dict");
+  const auto path = test::golden_path("torch_transformer_state_dict.safetensors");
   const LoadReport report = load_parameters(model, path, {.rename = kFromTorch});
   EXPECT_TRUE(report.missing.empty() && report.unexpected.empty());
   const test::Golden golden = test::load_golden("transformer_post_norm");

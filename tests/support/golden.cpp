@@ -10,6 +10,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "tests/support/op_case.h"
+#include "tests/support/paths.h"
 
 namespace heed::test {
 
@@ -28,7 +29,7 @@ const std::string& Golden::text(const std::string& name) const {
 double Golden::number(const std::string& name) const { return std::stod(text(name)); }
 
 Golden load_golden(const std::string& name) {
-  const auto path = std::filesystem::path(HEED_TEST_DATA) / (name + ".safetensors");
+  const auto path = golden_path(name + ".safetensors");
   const io::SafetensorsFile file = io::SafetensorsFile::open(path);
   Golden golden;
   golden.metadata = file.metadata();

@@ -11,6 +11,7 @@
 #include "heed/base/error.h"
 #include "heed/io/file.h"
 #include "heed/io/json.h"
+#include "tests/support/paths.h"
 
 namespace heed::test {
 
@@ -48,7 +49,7 @@ class GoldenValue {
 };
 
 inline std::filesystem::path score_golden_path(const std::string& name) {
-  return std::filesystem::path(HEED_TEST_DATA) / "score" / name;
+  return golden_path("score") / name;
 }
 
 inline std::string score_golden_text(const std::string& name) {

@@ -10,7 +10,7 @@
 #include "heed/io/file.h"
 #include "heed/text/sentence_piece_training.h"
 #include "tests/support/error_message.h"
-#include "tests/support/shared_data.h"
+#include "tests/support/paths.h"
 
 namespace heed {
 namespace {

@@ -14,7 +14,7 @@
 #include "heed/text/words.h"
 #include "tests/support/error_message.h"
 #include "tests/support/gzip.h"
-#include "tests/support/shared_data.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace heed {
@@ -48,7 +48,7 @@ SubwordNmt tokenizer_of(const io::Value& golden) {
 }
 
 TEST(SubwordNmt, CutsAsSubwordNmtDoes) {
-  const std::string path = std::string(HEED_TEST_DATA) + "/subword_nmt.json";
+  const std::string path = test::golden_path("subword_nmt.json").string();
   const io::Value golden = io::parse_json(io::read_file(path, 1 << 20), path);
   int lines = 0;
   for (const io::Value& test : *at(golden, "cases").list()) {

@@ -16,7 +16,7 @@
 #include "heed/text/words.h"
 #include "tests/support/error_message.h"
 #include "tests/support/gzip.h"
-#include "tests/support/shared_data.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace heed {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "heed/io/file.h"
+#include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
 namespace heed {
@@ -21,7 +22,7 @@ TEST(EventFile, TheBytesOfTensorBoard) {
   const std::string bytes = version_record({1700000000.25}) + restart_record({1700000001.5, 301}) +
                             scalar_record({1700000002.75, 400}, "train/loss", 2.71828) +
                             scalar_record({1700000003.0, 3000000000}, tag, -0.5);
-  EXPECT_EQ(bytes, io::read_file(HEED_TEST_DATA "/events.tfevents", 10000));
+  EXPECT_EQ(bytes, io::read_file(test::golden_path("events.tfevents"), 10000));
 }
 
 std::string only_file(const TempDir& dir) {

@@ -6,6 +6,7 @@
 
 #include "heed/io/config.h"
 #include "tests/support/error_message.h"
+#include "tests/support/paths.h"
 
 namespace heed {
 namespace {
@@ -60,7 +61,7 @@ tied = "two"
 
 TEST(TrainConfig, ReadsThoseOfTheProject) {
   std::int64_t read = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(HEED_TEST_ROOT "/../configs")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::project_path("configs"))) {
     TrainConfig config;
     EXPECT_EQ(error_message([&] { io::load_config(entry.path(), config); }), "(no error)");
     EXPECT_NE(config.trainer.after, "0") << entry.path() << " has no end";

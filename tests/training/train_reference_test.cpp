@@ -6,6 +6,7 @@
 #include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/training/train_config.h"
+#include "tests/support/paths.h"
 
 namespace heed {
 namespace {
@@ -27,7 +28,7 @@ TEST(TrainReference, HasEveryKey) {
 TEST(TrainReference, TheDocumentIsUpToDate) {
   constexpr std::string_view kMark = "<!-- heed train --reference -->\n";
   const std::string page =
-      io::read_file(HEED_TEST_ROOT "/../docs/reference/train-config.md", 1 << 20);
+      io::read_file(test::project_path("docs/reference/train-config.md"), 1 << 20);
   ASSERT_THAT(page, HasSubstr(kMark));
   EXPECT_TRUE(page.substr(page.find(kMark) + kMark.size()) == train_reference())
       << "put what heed train --reference prints behind the mark in docs/reference/train-config.md";
