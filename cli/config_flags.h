@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,11 @@ namespace heed::cli {
 /// io::set_fields() takes. `assignments` must live until the verb runs.
 void add_config_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
                       std::vector<std::string>& assignments);
+
+/// Adds the short names of what several of these sections have, and nothing else: only one section
+/// is in use, and which one is known when the verb runs. Appends "name=value".
+void add_section_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
+                       std::span<const std::string_view> sections,
+                       std::vector<std::string>& assignments);
 
 }  // namespace heed::cli

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
 #include "heed/base/version.h"
@@ -21,6 +22,7 @@ int run(int argc, char** argv) {
   CLI::App app("heed: attention on CPUs", "heed");
   app.set_version_flag("--version", std::string(heed::version()));
   app.require_subcommand(1);
+  app.failure_message(heed::cli::usage_error);
   heed::cli::add_demo(app);
   heed::cli::add_train(app);
   heed::cli::add_translate(app);

@@ -20,16 +20,35 @@ struct TrainArguments {
   std::string config;
   bool resume = false;
   bool reference = false;
-  std::vector<std::string> flags;  // "key=value"
+  std::vector<std::string> flags;        // "section.key=value"
+  std::vector<std::string> model_flags;  // "key=value" of the section of the task
   TrainLogOptions log;
   std::string tensorboard;  // a folder for event files
 };
+
+// The task of a config once the flags are set.
+Task task_of(const TrainConfig& config, const std::vector<std::string>& flags) {
+  TrainConfig with_task;
+  with_task.task = config.task;
+  for (const std::string& flag : flags) {
+    if (flag.starts_with("task=")) io::set_fields(with_task, {flag});
+  }
+  return with_task.task;
+}
 
 void train(const TrainArguments& arguments) {
   if (arguments.reference) return fmt::print("{}", train_reference());
   std::optional<TrainConfig> given;
   if (!arguments.config.empty()) io::load_config(arguments.config, given.emplace());
-  const auto set_flags = [&](TrainConfig& config) { io::set_fields(config, arguments.flags); };
+  const auto set_flags = [&](TrainConfig& config) {
+    // All at once: one by one, a flag may not fit before the next is there.
+    std::vector<std::string> flags = arguments.flags;
+    const std::string_view section = model_section(task_of(config, flags));
+    for (const std::string& flag : arguments.model_flags) {
+      flags.push_back(fmt::format("{}.{}", section, flag));
+    }
+    io::set_fields(config, flags);
+  };
   run_training({.config = run_config(given, arguments.resume, set_flags),
                 .resume = arguments.resume,
                 .log = arguments.log,
@@ -51,7 +70,9 @@ void add_train(CLI::App& app) {
   add_log_options(*verb, arguments->log);
   verb->add_option("--tensorboard", arguments->tensorboard,
                    "a folder to write event files for TensorBoard into");
-  add_config_flags(*verb, io::list_fields(TrainConfig{}), arguments->flags);
+  const std::vector<io::FieldInfo> fields = io::list_fields(TrainConfig{});
+  add_config_flags(*verb, fields, arguments->flags);
+  add_section_flags(*verb, fields, kModelSections, arguments->model_flags);
   verb->callback([arguments] { train(*arguments); });
 }
 

@@ -25,6 +25,12 @@ function(heed_add_cli_test name code)
                                     ${ARGN})
 endfunction()
 
+# heed_add_message_test(NAME TEXT ARGUMENT…): the program called like this says that.
+function(heed_add_message_test name text)
+  add_test(NAME cli.${name} COMMAND heed_cli ${ARGN})
+  set_tests_properties(cli.${name} PROPERTIES PASS_REGULAR_EXPRESSION ${text})
+endfunction()
+
 # heed_add_score_test(FILE ARGUMENT…): `heed score` called like this prints this file of
 # tests/golden/score, or begins with it where that is a table with heed's own words behind it.
 function(heed_add_score_test expected)
@@ -43,6 +49,11 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   heed_add_cli_test(help 0 --help)
   heed_add_cli_test(no_verb 2)
   heed_add_cli_test(unknown_verb 2 dmeo)
+  heed_add_message_test(slip_in_verb "no verb dmeo: did you mean demo" dmeo)
+  heed_add_message_test(slip_below_verb "heed see: .* did you mean attention" see atention)
+  heed_add_message_test(slip_in_flag "did you mean --positions" train --poistions rope)
+  heed_add_message_test(flag_of_other_task "unknown key .transformer.attention" train --model=m
+                        --attention=lsh)
   heed_add_cli_test(bad_flag 2 demo --updates=none)
   heed_add_cli_test(missing_file 1 inspect ${PROJECT_BINARY_DIR}/no-such-file)
   heed_add_cli_test(inspect 0 inspect ${PROJECT_SOURCE_DIR}/tests/golden/linear.safetensors)
@@ -71,8 +82,8 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
                        PROPERTIES FIXTURES_REQUIRED grammar)
   # Training a few updates, going on, and translating with what came out.
   set(model ${PROJECT_BINARY_DIR}/cli_model)
-  set(tiny --transformer.embed=16 --transformer.heads=2 --transformer.hidden=32 --encoder-layers=1
-           --decoder-layers=1 --vocabulary.kind=words --batch-tokens=500)
+  set(tiny --embed=20 --heads=2 --hidden=32 --positions=rope --encoder-layers=1 --decoder-layers=1
+           --vocabulary.kind=words --batch-tokens=500)
   set(sets --train-sets ${corpus}.en ${corpus}.zh --valid-sets ${corpus}.test.en ${corpus}.test.zh)
   add_test(NAME cli.train_clean COMMAND ${CMAKE_COMMAND} -E rm -rf ${model} ${model}_none)
   heed_add_cli_test(train 0 train --model ${model} ${sets} ${tiny} --after=4u --valid-freq=2u)

@@ -24,6 +24,13 @@ constexpr std::array<io::EnumName<Task>, 3> enum_names(Task) {
       {{Task::translate, "translate"}, {Task::language, "language"}, {Task::classify, "classify"}}};
 }
 
+/// The sections of a config that describe models, one for each task.
+inline constexpr std::array<std::string_view, 3> kModelSections = {"transformer", "language_model",
+                                                                   "classifier"};
+constexpr std::string_view model_section(Task task) {
+  return kModelSections[static_cast<std::size_t>(task)];
+}
+
 enum class VocabularyKind : std::uint8_t { sentencepiece, words, characters };
 
 /// The names that configs use.
