@@ -15,9 +15,6 @@ function(heed_add_test_program name)
   target_link_libraries(${name} PRIVATE heed heed_flags GTest::gmock GTest::gtest ZLIB::ZLIB)
   # What is tested is compiled as users get it; the tests themselves only have to be built quickly.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  if(HEED_SANITIZE)
-    target_compile_options(${name} PRIVATE -O0)
-  endif()
   # Of undefined behaviour the library is what matters; checking the tests too doubled their time.
   if(HEED_SANITIZE MATCHES "undefined")
     target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
