@@ -47,7 +47,10 @@ class ToyJob : public Job {
                     : StreamPosition{position_.epoch, position_.batch + 1};
     BatchLoss loss{.counted = 16, .source_tokens = 16, .target_tokens = 16};
     loss.sum = loss_of(batch);
-    if (poisoned && batch >= *poisoned) loss.sum = loss.sum * poison;
+    if (poisoned && batch >= *poisoned && (batch - *poisoned) % poison_every == 0) {
+      loss.sum = loss.sum * poison;
+    }
+    always_right_mode = always_right_mode && network.training();
     loss.likelihood = loss.sum.item();
     return loss;
   }
@@ -57,10 +60,11 @@ class ToyJob : public Job {
     return static_cast<double>(position_.batch) / static_cast<double>(kEpochBatches);
   }
   std::vector<Judgement> validate() override {
+    always_right_mode = always_right_mode && !network.training();
     if (!judgements.empty()) {
       const double value = judgements[judged % judgements.size()];
       ++judged;
-      return {{"loss", value}};
+      return {{"loss", value, higher_is_better}};
     }
     return {{"loss", loss_of(-1).item() / 16.0}};
   }
@@ -70,9 +74,12 @@ class ToyJob : public Job {
 
   ToyNetwork network;
   std::optional<std::int64_t> poisoned;  // the first batch whose loss is multiplied by poison
+  std::int64_t poison_every = 1;         // and which of those behind it
   double poison = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> judgements;  // what validations find, one after another
   std::size_t judged = 0;
+  bool higher_is_better = false;
+  bool always_right_mode = true;  // training() while it trains, and not while it is judged
 
  private:
   Tensor loss_of(std::int64_t batch) const {

@@ -138,6 +138,57 @@ TEST(Trainer, KeepsTheBestAndStopsWithoutGain) {
   EXPECT_EQ(Checkpoints(dir.path(), 2).updates(), (std::vector<std::int64_t>{8, 12, 14}));
 }
 
+TEST(Trainer, TheBestMayBeTheHighest) {
+  const TempDir dir;
+  TrainerConfig config = quick("0");
+  config.early_stopping = 2;
+  config.valid_freq = "2u";
+  ToyJob job;
+  job.judgements = {1, 3, 2, 2};
+  job.higher_is_better = true;
+  Trainer trainer(job, config, {.folder = dir.path()});
+  EXPECT_EQ(trainer.run(), Outcome::stalled);
+  EXPECT_EQ(trainer.progress().best, 3);
+  EXPECT_EQ(trainer.progress().updates, 8);
+}
+
+TEST(Trainer, JudgesTheModelInUse) {
+  const TempDir dir;
+  ToyJob job;
+  Trainer(job, quick("25u"), {.folder = dir.path()}).run();
+  EXPECT_TRUE(job.always_right_mode);
+}
+
+TEST(Trainer, ClipsTheGradientOfTheMean) {
+  const TempDir dir;
+  TrainerConfig config = quick("1u");
+  config.optimizer = {.kind = OptimizerKind::sgd};
+  config.clip_norm = 0.01;
+  ToyJob job;
+  const std::vector<float> before = parameters_of(job);
+  Seen seen;
+  Trainer(job, config, {.folder = dir.path()}, &seen).run();
+  const std::vector<float> after = parameters_of(job);
+  double squares = 0.0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    squares += std::pow(static_cast<double>(after[i]) - static_cast<double>(before[i]), 2);
+  }
+  EXPECT_NEAR(std::sqrt(squares), 0.05 * 0.01, 1e-6);  // rate times norm
+  EXPECT_GT(seen.updates[0].gradient_norm, 0.05);      // before it was clipped
+}
+
+TEST(Trainer, OnlyBadUpdatesInARowStopIt) {
+  const TempDir dir;
+  TrainerConfig config = quick("20u");
+  config.max_skipped = 1;
+  ToyJob job;
+  job.poisoned = 4;
+  job.poison_every = 2;
+  Trainer trainer(job, config, {.folder = dir.path()});
+  EXPECT_EQ(trainer.run(), Outcome::finished);
+  EXPECT_EQ(trainer.progress().skipped, 8);
+}
+
 TEST(Trainer, SkipsWhatIsNotFinite) {
   const TempDir dir;
   TrainerConfig config = quick("12u");
