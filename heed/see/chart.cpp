@@ -121,6 +121,13 @@ void draw_axes(Svg& svg, const Chart& chart, const Box& plot, const Scale& x, co
   svg.text(side, chart.y.label, {.size = kSmall + 0.5, .anchor = "middle", .turn = -90.0});
 }
 
+// More would touch one another.
+constexpr std::size_t kMostDots = 40;
+
+bool has_dots(const Series& series) {
+  return series.dots && !series.dashed && series.points.size() <= kMostDots;
+}
+
 Stroke stroke_of(const Series& series) {
   const double width = series.dashed || !series.dots ? 1.5 : 2.0;
   return {.color = series.color, .width = width, .dashes = series.dashed ? "5 4" : ""};
@@ -134,8 +141,8 @@ void draw_series(Svg& svg, const Series& series, const Scale& x, const Scale& y,
   Stroke stroke = stroke_of(series);
   if (series.dots) stroke.width *= emphasis;
   svg.path(points, stroke);
-  for (std::size_t i = 0; i < points.size() && series.dots && !series.dashed; ++i) {
-    svg.dot(points[i], kDot * emphasis, series.color);
+  if (has_dots(series)) {
+    for (const Point& p : points) svg.dot(p, kDot * emphasis, series.color);
   }
   svg.end_group();
 }
@@ -236,7 +243,7 @@ Box draw_legend(Svg& svg, const std::vector<Series>& series, Point at, Flow flow
   for (const Series& each : series) {
     const double y = corner.y + kLine / 2;
     svg.line({corner.x, y}, {corner.x + kSample - 6.0, y}, stroke_of(each));
-    if (each.dots && !each.dashed) svg.dot({corner.x + kSample / 2 - 3.0, y}, kDot, each.color);
+    if (has_dots(each)) svg.dot({corner.x + kSample / 2 - 3.0, y}, kDot, each.color);
     svg.text({corner.x + kSample, y + 4.0}, each.name, {.size = 11.5});
     if (flow == Flow::right) {
       corner.x += kSample + kLetter * static_cast<double>(characters(each.name)) + kBetween;

@@ -14,7 +14,7 @@ struct Series {
   std::vector<Point> points;  ///< From left to right; positive where the axis is logarithmic.
   std::string color;
   bool dashed = false;  ///< Dashed and without dots: what is calculated rather than measured.
-  bool dots = true;     ///< A dot at each point; not for lines of very many.
+  bool dots = true;     ///< A dot at each point, if there is room for them.
 };
 
 struct Axis {

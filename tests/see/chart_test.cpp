@@ -88,6 +88,19 @@ Point legend_corner(const std::string& svg) {
   return {std::stod((*found)[1]), std::stod((*found)[2])};
 }
 
+TEST(Chart, DotsOnlyWhereThereIsRoom) {
+  Series few{.name = "few", .points = {}, .color = "#aa0000"}, many = few;
+  for (int i = 1; i <= 5; ++i) few.points.push_back({1.0 * i, 1.0});
+  for (int i = 1; i <= 100; ++i) many.points.push_back({1.0 * i, 1.0});
+  const auto drawn = [](const Series& series) {
+    return chart_svg(
+        {.title = "", .x = {.linear = true}, .y = {.linear = true}, .series = {series}});
+  };
+  EXPECT_THAT(drawn(few), HasSubstr("<circle"));
+  EXPECT_THAT(drawn(many), Not(HasSubstr("<circle")));
+  EXPECT_EQ(line_of(drawn(many), "#aa0000").size(), 100u);
+}
+
 TEST(Chart, TheLegendAvoidsTheLines) {
   const auto drawn = [](std::vector<Point> points) {
     return legend_corner(
