@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 
 namespace heed::cli {
@@ -77,7 +78,6 @@ void add_section_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
     }
   }
   for (const auto& [leaf, same] : found) {
-    const std::string name = flag_of(leaf);
     const bool is_section = std::ranges::any_of(
         fields, [&, prefix = std::string(leaf) + "."](const io::FieldInfo& other) {
           return other.path.starts_with(prefix);
@@ -90,9 +90,10 @@ void add_section_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
       field.help += (field.help.empty() ? "as " : ", ") + flag_of(one->path);
       if (one->type != field.type) field.type = "as there";
     }
-    add_flag(verb, name, field, [&assignments, leaf = std::string(leaf)](const std::string& value) {
-      assignments.push_back(fmt::format("{}={}", leaf, value));
-    });
+    add_flag(verb, flag_of(leaf), field,
+             [&assignments, leaf = std::string(leaf)](const std::string& value) {
+               assignments.push_back(fmt::format("{}={}", leaf, value));
+             });
   }
 }
 

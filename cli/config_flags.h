@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heed/io/fields.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -236,10 +235,7 @@ void add_demo(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--seed", arguments->grammar.seed, "another seed makes other sentences")
       ->capture_default_str();
-  verb->callback([arguments] {
-    const char* const program = std::getenv("HEED_PROGRAM");  // ./run says how it was called
-    demo(*arguments, program ? program : "heed");
-  });
+  verb->callback([arguments, program = app.get_name()] { demo(*arguments, program); });
 }
 
 }  // namespace heed::cli

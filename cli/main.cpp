@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <utility>
@@ -19,7 +20,8 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
 int run(int argc, char** argv) {
-  CLI::App app("heed: attention on CPUs", "heed");
+  const char* const program = std::getenv("HEED_PROGRAM");  // ./run says how it was called
+  CLI::App app("heed: attention on CPUs", program != nullptr ? program : "heed");
   app.set_version_flag("--version", std::string(heed::version()));
   app.require_subcommand(1);
   app.failure_message(heed::cli::usage_error);
