@@ -10,7 +10,7 @@
 #include "cli/verbs.h"
 #include "heed/base/error.h"
 #include "heed/io/file.h"
-#include "heed/see/comparison.h"
+#include "heed/plot/comparison.h"
 
 namespace heed::cli {
 namespace {
@@ -48,15 +48,15 @@ void compare(const CompareFlags& flags) {
              "[compare] -o {}: the file's name must end in .svg", flags.picture);
   const Comparison comparison = run(flags.config, flags.json || isatty(STDOUT_FILENO) == 0);
   if (flags.json) {
-    fmt::print("{}\n", see::comparison_json(comparison));
+    fmt::print("{}\n", plot::comparison_json(comparison));
   } else {
-    fmt::print("Sequence layers of equal width: {}\n", see::comparison_conditions(comparison));
-    for (const see::Table& table : see::comparison_tables(comparison)) {
-      fmt::print("\n{}", see::table_text(table));
+    fmt::print("Sequence layers of equal width: {}\n", plot::comparison_conditions(comparison));
+    for (const plot::Table& table : plot::comparison_tables(comparison)) {
+      fmt::print("\n{}", plot::table_text(table));
     }
   }
   if (flags.picture.empty()) return;
-  io::write_file(flags.picture, see::comparison_svg(comparison));
+  io::write_file(flags.picture, plot::comparison_svg(comparison));
   if (!flags.json) fmt::print("\nThe picture is in {}\n", flags.picture);
 }
 

@@ -20,10 +20,10 @@
 #include "heed/generation/examine.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
-#include "heed/see/alignment_text.h"
-#include "heed/see/attention_page.h"
-#include "heed/see/attention_sheet.h"
-#include "heed/see/model_attention.h"
+#include "heed/plot/alignment_text.h"
+#include "heed/plot/attention_page.h"
+#include "heed/plot/attention_sheet.h"
+#include "heed/plot/model_attention.h"
 #include "heed/text/unicode.h"
 
 namespace heed::cli {
@@ -165,17 +165,17 @@ void show_alignment(const Translator& translator, const GrammarPair& pair,
   const auto from = word_numbers(word_spans(*translator.source(), source), source.size());
   std::vector<std::int64_t> to(target.size() + 1, kNoWord);  // the end is none
   std::iota(to.begin(), to.end() - 1, 0);
-  fmt::print("{}\n", see::alignment_text({.weights = merge_words(weights, WordMap{from, to}),
-                                          .source = words_of(pair.english),
-                                          .target = pieces_of(*translator.target(), target)}));
+  fmt::print("{}\n", plot::alignment_text({.weights = merge_words(weights, WordMap{from, to}),
+                                           .source = words_of(pair.english),
+                                           .target = pieces_of(*translator.target(), target)}));
 }
 
 void draw(const Translator& translator, const GrammarPair& pair, const Translation& translation,
           const fs::path& folder) {
-  const see::AttentionView view =
-      see::attention_of(translator, pair.english, translation.hypothesis.tokens);
-  io::write_file(folder / "attention.svg", see::attention_svg(view));
-  io::write_file(folder / "attention.html", see::attention_html(view));
+  const plot::AttentionView view =
+      plot::attention_of(translator, pair.english, translation.hypothesis.tokens);
+  io::write_file(folder / "attention.svg", plot::attention_svg(view));
+  io::write_file(folder / "attention.html", plot::attention_html(view));
 }
 
 void say_what_next(const DemoArguments& demo, const std::string& program) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "heed/see/progress_line.h"
+#include "heed/plot/progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -53,20 +53,20 @@ void Progress::update(std::int64_t done, std::vector<std::string> parts) {
 
 std::string Progress::time_text(Clock::time_point now) const {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  if (total_ == 0 || done_ >= total_) return see::duration_text(elapsed);
+  if (total_ == 0 || done_ >= total_) return plot::duration_text(elapsed);
   if (done_ <= options_.first) return "";
   const double each = elapsed / static_cast<double>(done_ - options_.first);
-  return see::duration_text(each * static_cast<double>(total_ - done_)) + " left";
+  return plot::duration_text(each * static_cast<double>(total_ - done_)) + " left";
 }
 
 void Progress::draw() {
   last_ = Clock::now();
   drawn_ = true;
-  see::ProgressLine line{.title = title_, .parts = parts_, .time = time_text(last_)};
+  plot::ProgressLine line{.title = title_, .parts = parts_, .time = time_text(last_)};
   if (total_ > 0) line.share = static_cast<double>(done_) / static_cast<double>(total_);
   if (terminal_) {
     fmt::print(options_.stream, "{}{}", kClear,
-               see::progress_text(line, columns_of(options_.stream)));
+               plot::progress_text(line, columns_of(options_.stream)));
   } else {
     fmt::print(options_.stream, "{} {:>3.0f} %  {}  {}\n", title_, 100.0 * line.share.value_or(0.0),
                fmt::join(parts_, "  "), line.time);

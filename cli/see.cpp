@@ -8,7 +8,7 @@
 #include "heed/attention/registry.h"
 #include "heed/base/error.h"
 #include "heed/io/file.h"
-#include "heed/see/pattern.h"
+#include "heed/plot/pattern.h"
 
 namespace heed::cli {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 struct PatternArguments {
   std::vector<std::string> names;
   std::string out;
-  see::PatternOptions pattern;
+  plot::PatternOptions pattern;
 };
 
 // Of several mechanisms the first head each, side by side; of one all heads.
@@ -28,9 +28,9 @@ void draw_pattern(const PatternArguments& arguments) {
   if (chosen.empty()) {
     for (const Mechanism& mechanism : mechanisms()) chosen.push_back(&mechanism);
   }
-  std::vector<see::Heatmap> maps;
+  std::vector<plot::Heatmap> maps;
   for (const Mechanism* const mechanism : chosen) {
-    std::vector<see::Heatmap> heads = see::pattern_of(*mechanism, arguments.pattern);
+    std::vector<plot::Heatmap> heads = plot::pattern_of(*mechanism, arguments.pattern);
     if (chosen.size() > 1) {
       heads.resize(1);
       heads[0].title = mechanism->name;
@@ -38,7 +38,7 @@ void draw_pattern(const PatternArguments& arguments) {
     maps.insert(maps.end(), heads.begin(), heads.end());
   }
   const double cell = chosen.size() == 1 ? 7.0 : 5.0;
-  io::write_file(arguments.out, see::heatmap_svg(maps, {.cell = cell}));
+  io::write_file(arguments.out, plot::heatmap_svg(maps, {.cell = cell}));
   fmt::print("{}\n", arguments.out);
 }
 

@@ -15,9 +15,9 @@
 #include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
-#include "heed/see/attention_page.h"
-#include "heed/see/attention_sheet.h"
-#include "heed/see/model_attention.h"
+#include "heed/plot/attention_page.h"
+#include "heed/plot/attention_sheet.h"
+#include "heed/plot/model_attention.h"
 
 namespace heed::cli {
 namespace {
@@ -28,7 +28,7 @@ struct AttentionArguments {
   std::string out;
   std::optional<std::string> target;
   std::vector<std::string> search;
-  see::AttentionSelection selection;
+  plot::AttentionSelection selection;
 };
 
 // The translation that was given, or the one that the model finds, as tokens.
@@ -47,44 +47,44 @@ std::vector<std::int32_t> target_of(const Translator& translator,
   return found[0][0].hypothesis.tokens;
 }
 
-see::AttentionView view_of(const AttentionArguments& arguments) {
+plot::AttentionView view_of(const AttentionArguments& arguments) {
   const std::filesystem::path folder = find_model(arguments.model);
   const std::string kind = kind_of_model(folder);
   if (kind == "translator") {
     const Translator translator = load_translator(folder);
-    return see::attention_of(translator, arguments.sentence, target_of(translator, arguments));
+    return plot::attention_of(translator, arguments.sentence, target_of(translator, arguments));
   }
   HEED_CHECK(!arguments.target && arguments.search.empty(),
              "[see] {} holds a {}, which translates nothing: leave out --target and what searches "
              "are told",
              arguments.model, kind);
   if (kind == "language_model") {
-    return see::attention_of(load_text_generator(folder), arguments.sentence);
+    return plot::attention_of(load_text_generator(folder), arguments.sentence);
   }
   HEED_CHECK(kind == "classifier",
              "[see] {} holds a {}: pictures are drawn of a translator, a language_model and a "
              "classifier",
              arguments.model, kind);
-  return see::attention_of(load_text_classifier(folder), arguments.sentence);
+  return plot::attention_of(load_text_classifier(folder), arguments.sentence);
 }
 
 void draw_attention(const AttentionArguments& arguments) {
   const std::string ending = std::filesystem::path(arguments.out).extension().string();
   HEED_CHECK(ending == ".svg" || ending == ".png" || ending == ".html",
              "[see] -o {}: the file's name must end in .svg, .png or .html", arguments.out);
-  const see::AttentionView view = view_of(arguments);
+  const plot::AttentionView view = view_of(arguments);
   if (ending == ".html") {
-    io::write_file(arguments.out, see::attention_html(view, arguments.selection));
+    io::write_file(arguments.out, plot::attention_html(view, arguments.selection));
   } else {
-    const std::string svg = see::attention_svg(view, arguments.selection);
+    const std::string svg = plot::attention_svg(view, arguments.selection);
     io::write_file(arguments.out, ending == ".png" ? png_of(svg) : svg);
   }
   fmt::print("{}\n", arguments.out);
 }
 
-std::map<std::string, see::AttentionKind> kinds() {
-  std::map<std::string, see::AttentionKind> all;
-  for (const auto& [kind, name] : enum_names(see::AttentionKind{})) all.emplace(name, kind);
+std::map<std::string, plot::AttentionKind> kinds() {
+  std::map<std::string, plot::AttentionKind> all;
+  for (const auto& [kind, name] : enum_names(plot::AttentionKind{})) all.emplace(name, kind);
   return all;
 }
 

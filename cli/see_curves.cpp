@@ -8,7 +8,7 @@
 #include "cli/verbs.h"
 #include "heed/base/error.h"
 #include "heed/io/file.h"
-#include "heed/see/curves.h"
+#include "heed/plot/curves.h"
 
 namespace heed::cli {
 namespace {
@@ -22,9 +22,9 @@ struct CurvesArguments {
 void draw_curves(const CurvesArguments& arguments) {
   HEED_CHECK(arguments.out.ends_with(".svg"), "[see] -o {}: the file's name must end in .svg",
              arguments.out);
-  std::vector<see::TrainingRun> runs;
-  for (const std::string& folder : arguments.folders) runs.push_back(see::read_run(folder));
-  io::write_file(arguments.out, see::curves_svg(runs, arguments.log_updates));
+  std::vector<plot::TrainingRun> runs;
+  for (const std::string& folder : arguments.folders) runs.push_back(plot::read_run(folder));
+  io::write_file(arguments.out, plot::curves_svg(runs, arguments.log_updates));
   fmt::print("{}\n", arguments.out);
 }
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "cli/progress.h"
-#include "heed/see/progress_line.h"
+#include "heed/plot/progress_line.h"
 
 namespace heed::cli {
 namespace {
@@ -34,7 +34,7 @@ class PlainLog : public TrainLog {
         "epoch {:.2f}  update {}  loss {:.4f}  ppl {:.2f}  rate {:.3g}  norm {:.2f}  "
         "{:.0f} source/s  {:.0f} target/s  {}",
         report.epoch, report.update, mean.loss, mean.perplexity, report.rate, report.gradient_norm,
-        mean.source_rate, mean.target_rate, see::duration_text(elapsed)));
+        mean.source_rate, mean.target_rate, plot::duration_text(elapsed)));
   }
 
   void validated(const ValidationReport& report) override {

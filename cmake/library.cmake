@@ -25,7 +25,7 @@ target_link_libraries(
 # A third of the time to compile a file went into reading these.
 heed_precompile(heed <fmt/format.h> <algorithm> <filesystem> <functional> <memory> <span> <string>
                 <vector>)
-heed_embed(heed heed/see/attention.html heed::see::kAttentionTemplate)
+heed_embed(heed heed/plot/attention.html heed::plot::kAttentionTemplate)
 set_source_files_properties(heed/base/version.cpp PROPERTIES COMPILE_DEFINITIONS
                                                              HEED_VERSION="${PROJECT_VERSION}")
 set_target_properties(heed PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})

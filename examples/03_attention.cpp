@@ -20,8 +20,8 @@ std::vector<float> raw_attention(const std::vector<float>& q, const std::vector<
   AttentionProgram<float> program;
   program.shape = {.B = B, .H = H, .G = H, .Tq = T, .Tk = T, .D = D, .Dv = D};
   program.scale = 1.0f / std::sqrt(static_cast<float>(D));
-  const std::unique_ptr<Visibility> see = mask.bind(program.shape);
-  program.see = see.get();
+  const std::unique_ptr<Visibility> visibility = mask.bind(program.shape);
+  program.mask = visibility.get();
   std::vector<float> output(q.size());
   AttentionForward<float> call;
   call.q = rows(q.data());
@@ -41,7 +41,7 @@ int main() {
 
   // [B, T, H, D] in memory, seen as [B, H, T, D]: no copy.
   const auto heads = [](const Tensor& x) { return transpose(x, 1, 2); };
-  const Tensor y = attention(heads(q), heads(k), heads(v), {.see = mask});
+  const Tensor y = attention(heads(q), heads(k), heads(v), {.mask = mask});
   const std::vector<float> raw =
       raw_attention(q.to_vector<float>(), k.to_vector<float>(), v.to_vector<float>(), mask);
   const bool equal = contiguous(heads(y)).to_vector<float>() == raw;
@@ -50,7 +50,7 @@ int main() {
   // Learned slopes of ALiBi, a soft cap, and a gradient through all of it.
   Tensor slopes = alibi_slopes(H).requires_grad();
   sum(square(attention(heads(q), heads(k), heads(v),
-                       {.modify = {alibi(slopes), soft_cap(20.0)}, .see = mask})))
+                       {.modifiers = {alibi(slopes), soft_cap(20.0)}, .mask = mask})))
       .backward();
   const std::vector<float> d = slopes.grad().to_vector<float>();
   fmt::print("gradient of the slopes: {:.3f} {:.3f} {:.3f} {:.3f}\n", d[0], d[1], d[2], d[3]);

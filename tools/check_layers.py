@@ -26,10 +26,10 @@ LAYERS = {
     "models": ["attention"],
     "generation": ["models", "text"],
     "training": ["generation", "data", "evaluation"],
-    "see": ["training"],
+    "plot": ["training"],
     "serve": ["training"],
-    "cli": ["see", "serve"],
-    "python": ["see", "serve"],
+    "cli": ["plot", "serve"],
+    "python": ["plot", "serve"],
 }
 
 # Libraries that only some files may know: include prefix, the paths that may, why.

@@ -14,8 +14,8 @@ namespace heed::bench {
 namespace {
 
 AttentionSpec spec_of(const std::string& variant) {
-  if (variant == "causal") return {.see = causal()};
-  if (variant == "window") return {.see = window(255, 0)};
+  if (variant == "causal") return {.mask = causal()};
+  if (variant == "window") return {.mask = window(255, 0)};
   HEED_CHECK(variant == "none", "[bench] no memory of variant '{}'", variant);
   return {};
 }

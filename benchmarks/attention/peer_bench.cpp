@@ -27,7 +27,7 @@ struct Variant {
 };
 
 AttentionSpec padded(const AttentionSizes& s, Learned&) {
-  return {.see = key_lengths({s.n * 3 / 4})};
+  return {.mask = key_lengths({s.n * 3 / 4})};
 }
 
 std::vector<Variant> variants() {

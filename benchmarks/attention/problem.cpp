@@ -46,15 +46,15 @@ void Learned::forget_gradients() {
 }
 
 MakeSpec masked(Mask mask) {
-  return [mask](const AttentionSizes&, Learned&) { return AttentionSpec{.see = mask}; };
+  return [mask](const AttentionSizes&, Learned&) { return AttentionSpec{.mask = mask}; };
 }
 
 AttentionSpec biased(const AttentionSizes& s, Learned& learned) {
-  return {.modify = {dense_bias(learned({1, s.heads, s.n, s.n}))}};
+  return {.modifiers = {dense_bias(learned({1, s.heads, s.n, s.n}))}};
 }
 
 AttentionSpec dropped(const AttentionSizes&, Learned&) {
-  return {.reweight = {weight_dropout(0.1, 7)}};
+  return {.reweights = {weight_dropout(0.1, 7)}};
 }
 
 AttentionProblem::AttentionProblem(const AttentionSizes& s, MakeSpec make, double pairs)

@@ -107,7 +107,8 @@ void causal_and_window(Report& report) {
 }
 
 AttentionSpec shaw(const AttentionSizes& s, Learned& learned) {
-  return {.modify = {shaw_keys(learned({33, s.d}))}, .reweight = {shaw_values(learned({33, s.d}))}};
+  return {.modifiers = {shaw_keys(learned({33, s.d}))},
+          .reweights = {shaw_values(learned({33, s.d}))}};
 }
 
 void stages(Report& report) {
@@ -145,14 +146,14 @@ double document_pairs(std::int64_t n) {
 }
 
 AttentionSpec with_lambda(const AttentionSizes&, Learned&) {
-  return {.modify = {score_mod([](auto score, int, int, int i, int j) {
+  return {.modifiers = {score_mod([](auto score, int, int, int i, int j) {
             return score - 0.1f * static_cast<float>(i > j ? i - j : j - i);
           })}};
 }
 
 AttentionSpec observed(const AttentionSizes&, Learned&) {
   static Tensor seen;  // [1, 1, n, n]
-  return {.observe = {observe_weights(seen, {.heads = {0}})}};
+  return {.observers = {observe_weights(seen, {.heads = {0}})}};
 }
 
 // Against the same sizes without the stage: what a stage costs.
@@ -171,13 +172,13 @@ void against_plain(Report& report) {
     bool both = true;  // directions
   };
   const auto slopes = [](const AttentionSizes& sizes, Learned& learned) {
-    return AttentionSpec{.modify = {alibi(learned({sizes.heads}))}};
+    return AttentionSpec{.modifiers = {alibi(learned({sizes.heads}))}};
   };
   const auto buckets = [](const AttentionSizes& sizes, Learned& learned) {
-    return AttentionSpec{.modify = {t5_bias(learned({32, sizes.heads}))}};
+    return AttentionSpec{.modifiers = {t5_bias(learned({32, sizes.heads}))}};
   };
   const auto capped = [](const AttentionSizes&, Learned&) {
-    return AttentionSpec{.modify = {soft_cap(20.0)}};
+    return AttentionSpec{.modifiers = {soft_cap(20.0)}};
   };
   Case cases[] = {
       {"ALiBi, learned", {s, slopes, all_pairs(n)}, 0.88},

@@ -15,7 +15,7 @@ AttentionResult run(const Tensor& q, const Tensor& k, const Tensor& v,
                     const kernels::AttentionShape& shape, const AttentionSpec& spec, bool wanted) {
   const auto call = AttentionCall::make(q, k, v, shape, spec);
   HEED_CHECK(!wanted || call->has_log_sum_exp(),
-             "[attention] the log-sum-exp of {}: only softmax has one", spec.normalise.name());
+             "[attention] the log-sum-exp of {}: only softmax has one", spec.normaliser.name());
   const AttentionCall::Result result = AttentionCall::run(call, wanted);
   return {cast(result.output, q.dtype()), result.log_sum_exp};
 }

@@ -1,7 +1,7 @@
 // Attention: output = weights v, weights = normalise(modify(score(q, k))) over the keys that a
 // query may see. Computed tile by tile, forward and backward, with any composition of stages:
 //
-//   attention(q, k, v, {.modify = {alibi(slopes)}, .see = causal() & key_lengths({5, 9})});
+//   attention(q, k, v, {.modifiers = {alibi(slopes)}, .mask = causal() & key_lengths({5, 9})});
 //
 // A query that sees nothing has output 0, log-sum-exp -inf and no gradient. What is hidden changes
 // nothing, be it NaN. The bits of a result depend on inputs and seeds alone: not on the number of

@@ -2,7 +2,7 @@
 // values of the new positions first, so that queries see themselves:
 //
 //   cache.append(k, v);
-//   attention_decode(q, cache, {.see = causal(Corner::bottom_right)});
+//   attention_decode(q, cache, {.mask = causal(Corner::bottom_right)});
 //
 // The last query stands at the last position. Masks and stages count the kept positions from 0, and
 // do not know how many a window has evicted before; so whatever depends on where a query stands

@@ -32,21 +32,21 @@ struct Surprise {
 }  // namespace
 
 Tensor attention_entropy(const Tensor& q, const Tensor& k, const AttentionSpec& spec) {
-  HEED_CHECK(spec.normalise.name() == softmax_weights().name(),
+  HEED_CHECK(spec.normaliser.name() == softmax_weights().name(),
              "[attention_entropy] normalise is {}: the entropy is that of softmax_weights, leave "
              "it as it is",
-             spec.normalise.name());
+             spec.normaliser.name());
   AttentionSpec rows = spec;
-  rows.reweight.clear();
-  rows.observe.clear();
+  rows.reweights.clear();
+  rows.observers.clear();
   const Tensor one = ones({k.size(0), k.size(1), k.size(2), 1}, q.dtype());      // [B, G, Tk, 1]
   const Tensor total = attention_with_log_sum_exp(q, k, one, rows).log_sum_exp;  // [B, H, Tq]
   const Tensor nothing = scalar(-std::numeric_limits<double>::infinity(), total.dtype());
   const Tensor known = where(greater(total.detach(), nothing), total, 0.0);  // [B, H, Tq]
 
   AttentionSpec terms = rows;
-  terms.normalise = no_normaliser();
-  terms.modify.push_back(
+  terms.normaliser = no_normaliser();
+  terms.modifiers.push_back(
       score_mod(Surprise{contiguous_copy(cast_data(known.detach(), DType::f64))}));
   const Tensor sum = squeeze(attention(q, k, one, terms), -1);  // [B, H, Tq]
   // The sum's gradient takes log-sum-exp for a constant. That by log-sum-exp is sum_j p (log p + 1)

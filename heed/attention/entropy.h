@@ -8,7 +8,7 @@
 namespace heed {
 
 /// The entropy of softmax over what each query of q [B, H, Tq, D] sees of k [B, G, Tk, D], in nats:
-/// [B, H, Tq], differentiable; 0 for queries that see nothing. spec.normalise must be
+/// [B, H, Tq], differentiable; 0 for queries that see nothing. spec.normaliser must be
 /// softmax_weights(). No more memory is used than by attention itself.
 Tensor attention_entropy(const Tensor& q, const Tensor& k, const AttentionSpec& spec = {});
 

@@ -45,22 +45,22 @@ class OneKey : public MaskImpl {
 
 HardAttention hard_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                              const AttentionSpec& spec, RandomStream random) {
-  HEED_CHECK(spec.normalise.name() == softmax_weights().name(),
+  HEED_CHECK(spec.normaliser.name() == softmax_weights().name(),
              "[hard_attention] normalise is {}: keys are drawn by softmax_weights, leave it as it "
              "is",
-             spec.normalise.name());
+             spec.normaliser.name());
   AttentionSpec draw = spec;
-  draw.normalise = hard_weights(random);
+  draw.normaliser = hard_weights(random);
   const auto call = AttentionCall::make(q, k, v, check_operands(q, k, v), draw);
   const AttentionCall::Result drawn = AttentionCall::run(call, false);
   const Tensor keys = call->last_keys(drawn);  // [B, H, Tq]
 
   // Of the scores alone: no value is read but a number for each key.
   AttentionSpec all = spec;
-  all.reweight.clear();
-  all.observe.clear();
+  all.reweights.clear();
+  all.observers.clear();
   AttentionSpec one = all;
-  one.see = all.see & make_mask<OneKey>(keys);
+  one.mask = all.mask & make_mask<OneKey>(keys);
   const Tensor nothing = zeros({k.size(0), k.size(1), k.size(2), 1}, q.dtype());
   const Tensor score = attention_with_log_sum_exp(q, k, nothing, one).log_sum_exp;  // [B, H, Tq]
   const Tensor total = attention_with_log_sum_exp(q, k, nothing, all).log_sum_exp;  // [B, H, Tq]

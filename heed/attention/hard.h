@@ -19,7 +19,7 @@ struct HardAttention {
   Tensor log_prob;  ///< [B, H, Tq]: log softmax of the scores there, differentiable; 0 for those.
 };
 
-/// spec.normalise must be softmax_weights(), which gives the probabilities. The same stream draws
+/// spec.normaliser must be softmax_weights(), which gives the probabilities. The same stream draws
 /// the same keys, on any number of threads.
 HardAttention hard_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                              const AttentionSpec& spec, RandomStream random);

@@ -38,7 +38,7 @@ void check_input(std::string_view layer, const AttentionInput& in, std::int64_t 
 }
 
 Mask mask_of(const AttentionInput& in, Corner corner) {
-  Mask mask = in.see;
+  Mask mask = in.mask;
   if (in.causal) mask = causal(corner) & mask;
   if (in.lengths.defined()) mask = key_lengths(in.lengths) & mask;
   return mask;

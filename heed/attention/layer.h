@@ -21,7 +21,7 @@ struct AttentionInput {
   Tensor memory = {};   ///< What is asked: [B, Tk, E]; undefined: x itself.
   Tensor lengths = {};  ///< i64 [B]: what is asked has only so many positions; undefined: all.
   bool causal = false;  ///< Position i sees none behind i.
-  Mask see = {};        ///< What position i may see besides.
+  Mask mask = {};       ///< What position i may see besides.
 
   const Tensor& source() const { return memory.defined() ? memory : x; }
 };

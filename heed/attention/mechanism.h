@@ -32,7 +32,7 @@ struct Traits {
   bool cross = true;     ///< May be given a memory.
   bool lengths = true;   ///< Knows lengths.
   bool causal = true;    ///< Knows causal.
-  bool see = true;       ///< Takes any mask.
+  bool mask = true;      ///< Takes any mask.
   bool decodes = false;  ///< Has start and step.
   bool gradient = true;  ///< The result is differentiable; a position that is drawn is not.
   bool fused = true;     ///< Runs on the tile kernel.

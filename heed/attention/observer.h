@@ -29,8 +29,8 @@ enum class Lookout : std::uint8_t {
 struct ObservedCall {
   const kernels::AttentionShape& shape;
   DType dtype;
-  std::size_t modifiers;           ///< How many there are.
-  const kernels::Visibility* see;  ///< Null if nothing is hidden.
+  std::size_t modifiers;            ///< How many there are.
+  const kernels::Visibility* mask;  ///< Null if nothing is hidden.
   bool has_log_sum_exp;
 };
 

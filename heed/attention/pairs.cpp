@@ -28,8 +28,8 @@ Tensor identity(std::int64_t n, DType dtype) {
 // Attention to values that are the identity, with the scores as weights, is the scores.
 Tensor strip_scores(const Tensor& q, const Tensor& k, const Score& score, const Tensor& seen) {
   const std::int64_t B = k.size(0), G = k.size(1), n = k.size(2);
-  AttentionSpec spec{.score = score, .normalise = no_normaliser()};
-  if (seen.defined()) spec.see = boolean_mask(seen);
+  AttentionSpec spec{.score = score, .normaliser = no_normaliser()};
+  if (seen.defined()) spec.mask = boolean_mask(seen);
   return attention(q, k, expand(identity(n, k.dtype()), {B, G, n, n}), spec);  // [B, H, Tq, n]
 }
 

@@ -18,8 +18,8 @@ PreparedSpec::PreparedSpec(const AttentionSpec& spec, const kernels::AttentionSh
       dtype_(dtype),
       scale_(score.scale),
       additive_(score.additive.defined()),
-      normaliser_(spec.normalise),
-      observe_(spec.observe.begin(), spec.observe.end()) {
+      normaliser_(spec.normaliser),
+      observers_(spec.observers.begin(), spec.observers.end()) {
   additive_at_ = inputs.size();
   if (additive_) inputs.push_back(score.additive);
   sinks_at_ = inputs.size();
@@ -30,10 +30,10 @@ PreparedSpec::PreparedSpec(const AttentionSpec& spec, const kernels::AttentionSh
                normaliser_.name(), to_string(sinks.shape()), shape.H);
     inputs.push_back(contiguous(sinks));
   }
-  for (const Modifier& stage : spec.modify) add(stage, modify_, inputs);
-  for (const Reweight& stage : spec.reweight) add(stage, reweight_, inputs);
+  for (const Modifier& stage : spec.modifiers) add(stage, modifiers_, inputs);
+  for (const Reweight& stage : spec.reweights) add(stage, reweights_, inputs);
   check_counts();
-  see_ = spec.see.bind(shape_);
+  mask_ = spec.mask.bind(shape_);
 }
 
 void PreparedSpec::add(const Stage& stage, Stages& list, TensorList& inputs) const {
@@ -43,8 +43,9 @@ void PreparedSpec::add(const Stage& stage, Stages& list, TensorList& inputs) con
 }
 
 void PreparedSpec::check_counts() const {
-  std::size_t modify = modify_.size() + (normaliser_.draw() ? 1 : 0), reweight = reweight_.size();
-  for (const Observer& observer : observe_) {
+  std::size_t modify = modifiers_.size() + (normaliser_.draw() ? 1 : 0),
+              reweight = reweights_.size();
+  for (const Observer& observer : observers_) {
     const Lookout lookout = observer.impl().lookout();
     if (lookout != Lookout::rows) ++(lookout == Lookout::scores ? modify : reweight);
   }
@@ -53,14 +54,14 @@ void PreparedSpec::check_counts() const {
 }
 
 bool PreparedSpec::shows_log_sum_exp() const {
-  return std::any_of(observe_.begin(), observe_.end(), [](const Observer& observer) {
+  return std::any_of(observers_.begin(), observers_.end(), [](const Observer& observer) {
     return observer.impl().lookout() == Lookout::rows;
   });
 }
 
 void PreparedSpec::add_flops(std::int64_t with_features, std::int64_t with_values) const {
   if (!counting_flops()) return;
-  heed::add_flops(2 * visible_pairs(shape_, see_.get()) *
+  heed::add_flops(2 * visible_pairs(shape_, mask_.get()) *
                   (with_features * shape_.D + with_values * shape_.Dv));
 }
 
@@ -72,9 +73,10 @@ std::int64_t PreparedSpec::top_k() const {
 
 Watchers PreparedSpec::start_observers() const {
   Watchers watchers;
-  const ObservedCall call{shape_, dtype_, modify_.size(), see_.get(), has_log_sum_exp()};
-  for (const Observer& observer : observe_) {
-    watchers.push_back({observer.impl().lookout(), observer.impl().after().value_or(modify_.size()),
+  const ObservedCall call{shape_, dtype_, modifiers_.size(), mask_.get(), has_log_sum_exp()};
+  for (const Observer& observer : observers_) {
+    watchers.push_back({observer.impl().lookout(),
+                        observer.impl().after().value_or(modifiers_.size()),
                         observer.impl().start(call)});
   }
   return watchers;
@@ -103,38 +105,38 @@ template <typename T>
 void BoundProgram<T>::bind(const PreparedSpec& spec, const Sources& from) {
   program_.shape = spec.shape_;
   bind_modifiers(spec, from);
-  add_watchers(from, Lookout::weights, 0, reweight_);
-  for (const auto& stage : spec.reweight_) add(stage, from, reweight_);
-  add_watchers(from, Lookout::read_weights, 0, reweight_);
+  add_watchers(from, Lookout::weights, 0, reweights_);
+  for (const auto& stage : spec.reweights_) add(stage, from, reweights_);
+  add_watchers(from, Lookout::read_weights, 0, reweights_);
   program_.scale = static_cast<T>(spec.scale_);
   if (spec.additive_) {
     const Tensor& weights = from.inputs[spec.additive_at_];
     program_.additive = weights.template data<T>();
     program_.additive_head = weights.rank() == 2 ? weights.size(1) : 0;
   }
-  program_.modify = modify_;
-  program_.see = spec.see_.get();
+  program_.modifiers = modifiers_;
+  program_.mask = spec.mask_.get();
   program_.top_k = spec.top_k();
-  program_.normalise = spec.normaliser_.kind();
+  program_.normaliser = spec.normaliser_.kind();
   if (spec.has_sinks()) program_.sinks = from.inputs[spec.sinks_at_].template data<T>();
-  program_.reweight = reweight_;
+  program_.reweights = reweights_;
 }
 
 template <typename T>
 void BoundProgram<T>::bind_modifiers(const PreparedSpec& spec, const Sources& from) {
   std::size_t done = 0;
-  add_watchers(from, Lookout::scores, done, modify_);
-  std::size_t looking = modify_.size();
-  for (const auto& stage : spec.modify_) {
-    add(stage, from, modify_);
-    const std::size_t before = modify_.size();
-    add_watchers(from, Lookout::scores, ++done, modify_);
-    looking += modify_.size() - before;
+  add_watchers(from, Lookout::scores, done, modifiers_);
+  std::size_t looking = modifiers_.size();
+  for (const auto& stage : spec.modifiers_) {
+    add(stage, from, modifiers_);
+    const std::size_t before = modifiers_.size();
+    add_watchers(from, Lookout::scores, ++done, modifiers_);
+    looking += modifiers_.size() - before;
   }
   if (const auto& random = spec.normaliser_.draw()) {
-    keep(std::make_unique<kernels::GumbelNoise<T>>(*random), modify_);
+    keep(std::make_unique<kernels::GumbelNoise<T>>(*random), modifiers_);
   }
-  program_.only_looks = looking == modify_.size();
+  program_.only_looks = looking == modifiers_.size();
 }
 
 template <typename T>

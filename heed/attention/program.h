@@ -58,9 +58,9 @@ class PreparedSpec {
   bool additive_;
   Normaliser normaliser_;
   std::size_t additive_at_ = 0, sinks_at_ = 0;
-  Stages modify_, reweight_;
-  ArenaVector<Observer> observe_;
-  std::unique_ptr<kernels::Visibility> see_;
+  Stages modifiers_, reweights_;
+  ArenaVector<Observer> observers_;
+  std::unique_ptr<kernels::Visibility> mask_;
 };
 
 /// The stages at work, and the program that lists them.
@@ -87,7 +87,7 @@ class BoundProgram {
   void keep(TileStagePtr<T> stage, Stages& list);
 
   ArenaVector<TileStagePtr<T>> owned_;
-  Stages modify_, reweight_;
+  Stages modifiers_, reweights_;
   kernels::AttentionProgram<T> program_;
 };
 

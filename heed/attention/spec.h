@@ -16,11 +16,11 @@ namespace heed {
 /// The stages in the order in which they run; without any, scaled dot-product attention.
 struct AttentionSpec {
   Score score = scaled_dot_score();
-  std::vector<Modifier> modify = {};  ///< Change scores, in this order.
-  Mask see = {};                      ///< Hides keys, after all modifiers.
-  Normaliser normalise = softmax_weights();
-  std::vector<Reweight> reweight = {};  ///< Change weights, in this order.
-  std::vector<Observer> observe = {};   ///< Look on, and change nothing.
+  std::vector<Modifier> modifiers = {};  ///< Change scores, in this order.
+  Mask mask = {};                        ///< Hides keys, after all modifiers.
+  Normaliser normaliser = softmax_weights();
+  std::vector<Reweight> reweights = {};  ///< Change weights, in this order.
+  std::vector<Observer> observers = {};  ///< Look on, and change nothing.
 };
 
 /// The rows at which packed sequences start, and behind the last one the total: B + 1 of each.

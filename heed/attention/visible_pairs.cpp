@@ -10,28 +10,28 @@ namespace {
 
 constexpr std::int64_t kRows = 64;  // asked about at a time
 
-std::int64_t pairs_in(const kernels::Region& region, const kernels::Visibility& see) {
+std::int64_t pairs_in(const kernels::Region& region, const kernels::Visibility& mask) {
   std::array<std::int64_t, kRows> first, last;
   std::int64_t pairs = 0;
-  if (see.intervals(region, first.data(), last.data())) {
+  if (mask.intervals(region, first.data(), last.data())) {
     for (std::int64_t r = 0; r < region.rows; ++r) {
       pairs += last[static_cast<std::size_t>(r)] - first[static_cast<std::size_t>(r)];
     }
     return pairs;
   }
   const Scratch<std::uint8_t> seen(region.rows * region.cols);
-  see.fill(region, seen.data(), region.rows);
+  mask.fill(region, seen.data(), region.rows);
   for (std::int64_t i = 0; i < seen.size(); ++i) pairs += seen[i];
   return pairs;
 }
 
 }  // namespace
 
-std::int64_t visible_pairs(const kernels::AttentionShape& shape, const kernels::Visibility* see) {
+std::int64_t visible_pairs(const kernels::AttentionShape& shape, const kernels::Visibility* mask) {
   std::int64_t pairs = 0;
   for (std::int64_t b = 0; b < shape.B; ++b) {
     const std::int64_t queries = shape.queries(b), keys = shape.keys(b);
-    if (see == nullptr) {
+    if (mask == nullptr) {
       pairs += shape.H * queries * keys;
       continue;
     }
@@ -43,7 +43,7 @@ std::int64_t visible_pairs(const kernels::AttentionShape& shape, const kernels::
                            .rows = std::min(kRows, queries - row),
                            .col = 0,
                            .cols = keys},
-                          *see);
+                          *mask);
       }
     }
   }

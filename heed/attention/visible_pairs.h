@@ -8,6 +8,6 @@
 namespace heed {
 
 /// Over all batches and heads; `see` may be null: every key.
-std::int64_t visible_pairs(const kernels::AttentionShape& shape, const kernels::Visibility* see);
+std::int64_t visible_pairs(const kernels::AttentionShape& shape, const kernels::Visibility* mask);
 
 }  // namespace heed

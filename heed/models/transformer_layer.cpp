@@ -208,13 +208,13 @@ Tensor TransformerDecoderLayer::operator()(const DecoderLayerInput& in,
       in.x,
       [&](const Tensor& x) {
         const AttentionInput asked{
-            .x = x, .lengths = in.lengths, .causal = in.causal, .see = in.see};
+            .x = x, .lengths = in.lengths, .causal = in.causal, .mask = in.mask};
         if (weights != nullptr) weights->self = self_attn->weights(asked);
         return (*self_attn)(asked);
       },
       [&](const Tensor& x) {
         const AttentionInput asked{
-            .x = x, .memory = in.memory, .lengths = in.memory_lengths, .see = in.memory_see};
+            .x = x, .memory = in.memory, .lengths = in.memory_lengths, .mask = in.memory_mask};
         if (weights != nullptr) weights->cross = multihead_attn->weights(asked);
         return (*multihead_attn)(asked);
       });

@@ -103,8 +103,8 @@ struct DecoderLayerInput {
   Tensor lengths = {};         ///< i64 [B], of x.
   Tensor memory_lengths = {};  ///< i64 [B], of the memory.
   bool causal = true;          ///< Position i of x sees none behind i.
-  Mask see = {};               ///< What positions of x may see of x besides.
-  Mask memory_see = {};        ///< And of the memory.
+  Mask mask = {};              ///< What positions of x may see of x besides.
+  Mask memory_mask = {};       ///< And of the memory.
 };
 
 /// Parameters as in torch.nn.TransformerDecoderLayer: "self_attn", "multihead_attn", "linear1",

@@ -80,13 +80,13 @@ void bind_masks(nb::module_& m) {
       "A query and a key see each other where the position of either is listed; join it by | with "
       "what the others see.");
   m.def(
-      "lengths", [](nb::handle array) { return key_lengths(integers_of("lengths", array)); },
+      "key_lengths", [](nb::handle array) { return key_lengths(integers_of("lengths", array)); },
       nb::arg("lengths"),
       "Padding: queries of sequence b see keys before lengths[b], an array or a list.");
   m.def("segments", &segment_mask, nb::arg("ids"), nb::arg("key_ids") = nb::none(),
         "Several documents in one sequence: query i sees key j where ids[b, i] == key_ids[b, j]; "
         "the same ids serve both unless key_ids is given.");
-  m.def("boolean", &boolean, nb::arg("array"),
+  m.def("boolean_mask", &boolean, nb::arg("array"),
         "Query i sees key j where array[b, h, i, j] is true; axes may be 1 or, from the left, "
         "absent.");
 }

@@ -7,9 +7,9 @@
 #include "heed/base/error.h"
 #include "heed/generation/alignment.h"
 #include "heed/generation/examine.h"
-#include "heed/see/attention_page.h"
-#include "heed/see/attention_sheet.h"
-#include "heed/see/model_attention.h"
+#include "heed/plot/attention_page.h"
+#include "heed/plot/attention_sheet.h"
+#include "heed/plot/model_attention.h"
 #include "python/bindings/pictures.h"
 #include "python/bindings/tree.h"
 #include "python/bindings/unlocked.h"
@@ -54,15 +54,15 @@ void bind_written(nb::module_& m, const char* name, const char* doc) {
 
 // ---- attention ----------------------------------------------------------------------------------
 
-const see::AttentionPart* part_of(const ModelAttention& self, see::AttentionKind kind) {
-  const auto part = std::ranges::find(self.view.parts, kind, &see::AttentionPart::kind);
+const plot::AttentionPart* part_of(const ModelAttention& self, plot::AttentionKind kind) {
+  const auto part = std::ranges::find(self.view.parts, kind, &plot::AttentionPart::kind);
   return part == self.view.parts.end() ? nullptr : &*part;
 }
 
-template <see::AttentionKind kind>
+template <plot::AttentionKind kind>
 nb::list layers(const ModelAttention& self) {
   nb::list arrays;
-  const see::AttentionPart* const part = part_of(self, kind);
+  const plot::AttentionPart* const part = part_of(self, kind);
   if (part == nullptr) return arrays;
   for (const Tensor& layer : part->layers) {
     arrays.append(layer.defined() ? to_numpy(layer) : nb::none());
@@ -70,9 +70,9 @@ nb::list layers(const ModelAttention& self) {
   return arrays;
 }
 
-template <see::AttentionKind kind, std::vector<std::string> see::AttentionPart::*labels>
+template <plot::AttentionKind kind, std::vector<std::string> plot::AttentionPart::*labels>
 nb::list tokens(const ModelAttention& self) {
-  const see::AttentionPart* const part = part_of(self, kind);
+  const plot::AttentionPart* const part = part_of(self, kind);
   return part == nullptr ? nb::list() : strings(part->*labels);
 }
 
@@ -90,14 +90,14 @@ nb::list links(const ModelAttention& self, const std::string& unit,
   return pairs;
 }
 
-std::string sheet(const ModelAttention& self, const see::AttentionSelection& selection) {
+std::string sheet(const ModelAttention& self, const plot::AttentionSelection& selection) {
   const Unlocked released;
-  return see::attention_svg(self.view, selection);
+  return plot::attention_svg(self.view, selection);
 }
 
 void bind_attention_of_models(nb::module_& m) {
-  using Kind = see::AttentionKind;
-  using Part = see::AttentionPart;
+  using Kind = plot::AttentionKind;
+  using StageArgument = plot::AttentionPart;
   constexpr const char* kLayersDoc = "An array [heads, rows, columns] for each layer.";
   nb::class_<ModelAttention>(
       m, "Attention",
@@ -111,13 +111,13 @@ void bind_attention_of_models(nb::module_& m) {
       .def_prop_ro(
           "result", [](const ModelAttention& self) { return to_str(self.view.result); },
           "What the model made of it: a translation, a label or nothing.")
-      .def_prop_ro("source", &tokens<Kind::encoder, &Part::rows>,
+      .def_prop_ro("source", &tokens<Kind::encoder, &StageArgument::rows>,
                    nb::for_getter(nb::sig("def source(self, /) -> list[str]")),
                    "The tokens that were read, the end too.")
-      .def_prop_ro("target", &tokens<Kind::decoder, &Part::rows>,
+      .def_prop_ro("target", &tokens<Kind::decoder, &StageArgument::rows>,
                    nb::for_getter(nb::sig("def target(self, /) -> list[str]")),
                    "The tokens that were written, the end too.")
-      .def_prop_ro("target_read", &tokens<Kind::decoder, &Part::columns>,
+      .def_prop_ro("target_read", &tokens<Kind::decoder, &StageArgument::columns>,
                    nb::for_getter(nb::sig("def target_read(self, /) -> list[str]")),
                    "The tokens that the decoder read while it wrote, begin first.")
       .def_prop_ro("encoder", &layers<Kind::encoder>,
@@ -155,9 +155,9 @@ void bind_attention_of_models(nb::module_& m) {
           "page",
           [](const ModelAttention& self, const std::optional<std::string>& kind,
              std::optional<std::int64_t> layer, std::optional<std::int64_t> head) {
-            const see::AttentionSelection selection = selection_of(kind, layer, head);
+            const plot::AttentionSelection selection = selection_of(kind, layer, head);
             const Unlocked released;
-            return Page{see::attention_html(self.view, selection)};
+            return Page{plot::attention_html(self.view, selection)};
           },
           nb::arg("kind") = nb::none(), nb::arg("layer") = nb::none(), nb::arg("head") = nb::none(),
           "A page to explore in a browser, which opens with what is selected.")
@@ -181,7 +181,7 @@ Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothe
 ModelAttention attention_for(const Translator& translator, const std::string& source,
                              const std::vector<std::int32_t>& target) {
   const std::vector<std::int32_t> read = translator.source()->encode(source);
-  return {.view = see::attention_of(translator, source, target),
+  return {.view = plot::attention_of(translator, source, target),
           .source_words = word_numbers(word_spans(*translator.source(), read), read.size()),
           .target_words = word_numbers(word_spans(*translator.target(), target), target.size())};
 }

@@ -6,7 +6,7 @@
 
 #include "heed/generation/hypothesis.h"
 #include "heed/generation/translator.h"
-#include "heed/see/attention_view.h"
+#include "heed/plot/attention_view.h"
 #include "heed/text/tokenizer.h"
 #include "python/bindings/array.h"
 
@@ -28,7 +28,7 @@ Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothe
 
 /// heed.Attention.
 struct ModelAttention {
-  see::AttentionView view;
+  plot::AttentionView view;
   std::vector<std::int64_t> source_words = {}, target_words = {};  ///< Of tokens, to align them.
 };
 

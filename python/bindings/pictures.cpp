@@ -9,11 +9,11 @@
 #include "heed/attention/registry.h"
 #include "heed/base/error.h"
 #include "heed/io/file.h"
-#include "heed/see/attention_page.h"
-#include "heed/see/attention_sheet.h"
-#include "heed/see/curves.h"
-#include "heed/see/heatmap.h"
-#include "heed/see/pattern.h"
+#include "heed/plot/attention_page.h"
+#include "heed/plot/attention_sheet.h"
+#include "heed/plot/curves.h"
+#include "heed/plot/heatmap.h"
+#include "heed/plot/pattern.h"
 #include "heed/tensor/copy.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/python_error.h"
@@ -29,19 +29,19 @@ Tensor weights_of(const std::string& name, nb::handle array) {
   return contiguous_copy(cast_data(given.detach(), DType::f32));
 }
 
-Picture draw_heatmap(const see::Heatmap& map, const see::HeatmapStyle& style) {
+Picture draw_heatmap(const plot::Heatmap& map, const plot::HeatmapStyle& style) {
   HEED_CHECK(map.weights.rank() == 2 && map.weights.numel() > 0,
              "[plot] weights of shape {}: a picture is of a matrix [rows, columns]",
              to_string(map.weights.shape()));
   const Unlocked released;
-  return Picture{see::heatmap_svg({map}, style)};
+  return Picture{plot::heatmap_svg({map}, style)};
 }
 
 // A view of one kind of attention, made of arrays [H, T, Tk].
-see::AttentionView view_of(nb::handle layers, nb::handle rows, nb::handle columns,
-                           const std::string& kind) {
-  see::AttentionView view{.text = "", .parts = {}};
-  see::AttentionPart& part = view.parts.emplace_back();
+plot::AttentionView view_of(nb::handle layers, nb::handle rows, nb::handle columns,
+                            const std::string& kind) {
+  plot::AttentionView view{.text = "", .parts = {}};
+  plot::AttentionPart& part = view.parts.emplace_back();
   part.kind = kind_of(kind);
   part.rows = texts_of("rows", rows);
   part.columns = texts_of("columns", columns);
@@ -53,12 +53,12 @@ see::AttentionView view_of(nb::handle layers, nb::handle rows, nb::handle column
 
 // ---- mechanisms ----
 
-std::vector<see::Heatmap> patterns(const std::vector<std::string>& names,
-                                   const see::PatternOptions& options) {
-  std::vector<see::Heatmap> maps;
+std::vector<plot::Heatmap> patterns(const std::vector<std::string>& names,
+                                    const plot::PatternOptions& options) {
+  std::vector<plot::Heatmap> maps;
   for (const std::string& name : names) {
     const Mechanism& mechanism = find_mechanism(name);
-    std::vector<see::Heatmap> heads = see::pattern_of(mechanism, options);
+    std::vector<plot::Heatmap> heads = plot::pattern_of(mechanism, options);
     if (names.size() > 1) {
       heads.resize(1);
       heads[0].title = mechanism.name;
@@ -107,17 +107,17 @@ nb::class_<T> bind_shown(nb::module_& m, const char* name, const char* ending, c
 
 }  // namespace
 
-see::AttentionKind kind_of(const std::string& name) {
-  for (const auto& [kind, known] : enum_names(see::AttentionKind{})) {
+plot::AttentionKind kind_of(const std::string& name) {
+  for (const auto& [kind, known] : enum_names(plot::AttentionKind{})) {
     if (known == name) return kind;
   }
   fail("[plot] kind = {}: there are encoder, decoder and cross", io::in_quotes(name));
 }
 
-see::AttentionSelection selection_of(const std::optional<std::string>& kind,
-                                     std::optional<std::int64_t> layer,
-                                     std::optional<std::int64_t> head) {
-  see::AttentionSelection selection{.layer = layer, .head = head};
+plot::AttentionSelection selection_of(const std::optional<std::string>& kind,
+                                      std::optional<std::int64_t> layer,
+                                      std::optional<std::int64_t> head) {
+  plot::AttentionSelection selection{.layer = layer, .head = head};
   if (kind) selection.kind = kind_of(*kind);
   return selection;
 }
@@ -144,9 +144,9 @@ void bind_pictures(nb::module_& m) {
       "draw_sheet",
       [](nb::handle layers, nb::handle rows, nb::handle columns, const std::string& kind,
          std::optional<std::int64_t> layer, std::optional<std::int64_t> head) {
-        const see::AttentionView view = view_of(layers, rows, columns, kind);
+        const plot::AttentionView view = view_of(layers, rows, columns, kind);
         const Unlocked released;
-        return Picture{see::attention_svg(view, selection_of({}, layer, head))};
+        return Picture{plot::attention_svg(view, selection_of({}, layer, head))};
       },
       nb::arg("layers"), nb::arg("rows"), nb::arg("columns"), nb::arg("kind"),
       nb::arg("layer").none(), nb::arg("head").none());
@@ -154,11 +154,11 @@ void bind_pictures(nb::module_& m) {
       "draw_page",
       [](nb::handle layers, nb::handle rows, nb::handle columns, const std::string& kind,
          const std::string& text, const std::string& result) {
-        see::AttentionView view = view_of(layers, rows, columns, kind);
+        plot::AttentionView view = view_of(layers, rows, columns, kind);
         view.text = text;
         view.result = result;
         const Unlocked released;
-        return Page{see::attention_html(view)};
+        return Page{plot::attention_html(view)};
       },
       nb::arg("layers"), nb::arg("rows"), nb::arg("columns"), nb::arg("kind"), nb::arg("text"),
       nb::arg("result"));
@@ -166,10 +166,10 @@ void bind_pictures(nb::module_& m) {
       "draw_pattern",
       [](nb::handle names, std::int64_t positions, bool causal, nb::handle options, double cell) {
         const std::vector<std::string> all = texts_of("names", names);
-        const see::PatternOptions pattern{
+        const plot::PatternOptions pattern{
             .positions = positions, .causal = causal, .options = texts_of("options", options)};
         const Unlocked released;
-        return Picture{see::heatmap_svg(patterns(all, pattern), {.cell = cell})};
+        return Picture{plot::heatmap_svg(patterns(all, pattern), {.cell = cell})};
       },
       nb::arg("names"), nb::arg("positions"), nb::arg("causal"), nb::arg("options"),
       nb::arg("cell"));
@@ -179,10 +179,10 @@ void bind_pictures(nb::module_& m) {
         std::vector<std::filesystem::path> paths;
         for (const nb::handle folder : folders) paths.push_back(path_of("folder", folder));
         const Unlocked released;
-        std::vector<see::TrainingRun> runs;
+        std::vector<plot::TrainingRun> runs;
         runs.reserve(paths.size());
-        for (const std::filesystem::path& path : paths) runs.push_back(see::read_run(path));
-        return Picture{see::curves_svg(runs, log_updates)};
+        for (const std::filesystem::path& path : paths) runs.push_back(plot::read_run(path));
+        return Picture{plot::curves_svg(runs, log_updates)};
       },
       nb::arg("folders"), nb::arg("log_updates"));
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heed/see/attention_view.h"
+#include "heed/plot/attention_view.h"
 #include "python/bindings/array.h"
 
 namespace heed::python {
@@ -19,11 +19,11 @@ struct Page {
 };
 
 /// "encoder", "decoder" or "cross"; an unknown name is heed::Error.
-see::AttentionKind kind_of(const std::string& name);
+plot::AttentionKind kind_of(const std::string& name);
 
 /// Which part is wanted, as Python says it; None: all.
-see::AttentionSelection selection_of(const std::optional<std::string>& kind,
-                                     std::optional<std::int64_t> layer,
-                                     std::optional<std::int64_t> head);
+plot::AttentionSelection selection_of(const std::optional<std::string>& kind,
+                                      std::optional<std::int64_t> layer,
+                                      std::optional<std::int64_t> head);
 
 }  // namespace heed::python

@@ -3,7 +3,7 @@
 
 #include "heed/attention/describe.h"
 #include "heed/io/json.h"
-#include "heed/see/comparison.h"
+#include "heed/plot/comparison.h"
 #include "python/bindings/array.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/interrupt.h"
@@ -20,9 +20,9 @@ nb::object described(std::string_view what) {
 }
 
 std::string text_of_comparison(const Comparison& comparison) {
-  std::string text = see::comparison_conditions(comparison) + "\n";
-  for (const see::Table& table : see::comparison_tables(comparison)) {
-    text += "\n" + see::table_text(table);
+  std::string text = plot::comparison_conditions(comparison) + "\n";
+  for (const plot::Table& table : plot::comparison_tables(comparison)) {
+    text += "\n" + plot::table_text(table);
   }
   return text;
 }
@@ -70,16 +70,16 @@ void bind_registry(nb::module_& m) {
       .def_prop_ro(
           "numbers",
           [](const Comparison& self) {
-            return object_of(io::parse_json(see::comparison_json(self), "comparison"));
+            return object_of(io::parse_json(plot::comparison_json(self), "comparison"));
           },
           nb::for_getter(nb::sig("def numbers(self, /) -> dict[str, typing.Any]")), "Every number.")
       .def_prop_ro(
-          "svg", [](const Comparison& self) { return Picture{see::comparison_svg(self)}; },
+          "svg", [](const Comparison& self) { return Picture{plot::comparison_svg(self)}; },
           "Time, memory, operations and paths as a picture.")
-      .def("_repr_svg_", &see::comparison_svg)
+      .def("_repr_svg_", &plot::comparison_svg)
       .def("__str__", &text_of_comparison)
       .def("__repr__", [](const Comparison& self) {
-        return "<heed.Comparison: " + see::comparison_conditions(self) + ">";
+        return "<heed.Comparison: " + plot::comparison_conditions(self) + ">";
       });
   using Sizes = std::optional<std::vector<std::int64_t>>;
   m.def(

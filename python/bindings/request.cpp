@@ -29,8 +29,8 @@ const char* describe(Role role) {
   return "";
 }
 
-const Part& part_of(const char* argument, nb::handle object, Role role) {
-  const Part* part = nullptr;
+const StageArgument& part_of(const char* argument, nb::handle object, Role role) {
+  const StageArgument* part = nullptr;
   if (!nb::try_cast(object, part) || part == nullptr) {
     throw_type_error("{}: {} is not {}", argument, type_of(object), describe(role));
   }
@@ -116,7 +116,7 @@ Request::Request(const Arguments& arguments, Recording recording)
   read_mask(arguments.mask);
   read_normaliser(arguments.normaliser);
   if (arguments.dropout != 0.0) {
-    spec_.reweight.push_back(weight_dropout(arguments.dropout, stream_of(arguments.seed)));
+    spec_.reweights.push_back(weight_dropout(arguments.dropout, stream_of(arguments.seed)));
   }
 }
 
@@ -133,7 +133,7 @@ std::size_t Request::add_array(const char* name, Array array) {
   return arrays_.size() - 1;
 }
 
-void Request::add_stage(const Part& part) {
+void Request::add_stage(const StageArgument& part) {
   Stage stage{part.apply, arrays_.size(), part.arrays.size()};
   for (const NamedArray& given : part.arrays)
     add_array(given.name, array_of(given.name, given.array));
@@ -145,14 +145,14 @@ void Request::read_score(const Arguments& arguments) {
     spec_.score = score_by_name(*name, arguments.scale);
     return;
   }
-  const Part& part = part_of("score", arguments.score, Role::score);
+  const StageArgument& part = part_of("score", arguments.score, Role::score);
   HEED_CHECK(!arguments.scale, "[attention] scale goes with the score 'scaled_dot', not with {}",
              part.name);
   add_stage(part);
 }
 
 void Request::read_modifiers(nb::handle modifiers) {
-  if (nb::isinstance<Part>(modifiers)) {
+  if (nb::isinstance<StageArgument>(modifiers)) {
     return add_stage(part_of("modifiers", modifiers, Role::modifier));
   }
   if (PySequence_Check(modifiers.ptr()) == 0) {
@@ -167,7 +167,7 @@ void Request::read_modifiers(nb::handle modifiers) {
 void Request::read_mask(nb::handle mask) {
   if (mask.is_none()) return;
   if (const Mask* given = nullptr; nb::try_cast(mask, given) && given != nullptr) {
-    spec_.see = *given;
+    spec_.mask = *given;
     return;
   }
   Array array = array_of("mask", mask);
@@ -180,7 +180,7 @@ void Request::read_mask(nb::handle mask) {
 
 void Request::read_normaliser(nb::handle normaliser) {
   if (const auto name = name_in(normaliser)) {
-    spec_.normalise = normaliser_by_name(*name);
+    spec_.normaliser = normaliser_by_name(*name);
   } else {
     add_stage(part_of("normaliser", normaliser, Role::normaliser));
   }
@@ -207,16 +207,17 @@ Request::Prepared Request::prepare() const {
   ready.lead = arranged.lead;
   ready.spec = spec_;
   // The caller's stages change weights before dropout does, which the spec has already.
-  const std::vector<Reweight> last = std::exchange(ready.spec.reweight, {});
+  const std::vector<Reweight> last = std::exchange(ready.spec.reweights, {});
   for (const Stage& stage : stages_) {
     std::vector<Tensor> arrays;
     for (std::size_t i = 0; i < stage.count; ++i) arrays.push_back(parameter(stage.first + i));
     stage.apply(ready.spec, arrays);
   }
-  ready.spec.reweight.insert(ready.spec.reweight.end(), last.begin(), last.end());
-  ready.own_modifiers = ready.spec.modify.size();
-  if (bias_) ready.spec.modify.push_back(dense_bias(arrange_pairs(parameter(*bias_), ready.lead)));
-  if (seen_.defined()) ready.spec.see = boolean_mask(arrange_pairs(seen_, ready.lead));
+  ready.spec.reweights.insert(ready.spec.reweights.end(), last.begin(), last.end());
+  ready.own_modifiers = ready.spec.modifiers.size();
+  if (bias_)
+    ready.spec.modifiers.push_back(dense_bias(arrange_pairs(parameter(*bias_), ready.lead)));
+  if (seen_.defined()) ready.spec.mask = boolean_mask(arrange_pairs(seen_, ready.lead));
   return ready;
 }
 

@@ -10,7 +10,7 @@
 #include "heed/attention/cache.h"
 #include "heed/attention/spec.h"
 #include "python/bindings/array.h"
-#include "python/bindings/part.h"
+#include "python/bindings/stage_argument.h"
 
 namespace heed::python {
 
@@ -54,12 +54,12 @@ class Request {
  private:
   // A stage, and where its arrays are.
   struct Stage {
-    Part::Apply apply;
+    StageArgument::Apply apply;
     std::size_t first = 0, count = 0;
   };
 
   std::size_t add_array(const char* name, Array array);
-  void add_stage(const Part& part);
+  void add_stage(const StageArgument& part);
   void read_score(const Arguments& arguments);
   void read_modifiers(nb::handle modifiers);
   void read_mask(nb::handle mask);

@@ -41,19 +41,19 @@ Wanted wanted_of(bool weights, bool lse, nb::handle scores, bool present) {
 // Scores before the mask are those of all pairs, and hidden ones are not computed: they take a call
 // of their own.
 void observe(Request::Prepared& ready, const Wanted& wanted, Seen& seen) {
-  if (wanted.weights) ready.spec.observe.push_back(observe_weights(seen.weights));
-  if (wanted.log_sum_exp) ready.spec.observe.push_back(observe_log_sum_exp(seen.log_sum_exp));
+  if (wanted.weights) ready.spec.observers.push_back(observe_weights(seen.weights));
+  if (wanted.log_sum_exp) ready.spec.observers.push_back(observe_log_sum_exp(seen.log_sum_exp));
   if (!wanted.scores) return;
   const auto after = modifiers_before(*wanted.scores, ready.own_modifiers);
-  if (!after || ready.spec.see.everything()) {
-    ready.spec.observe.push_back(observe_scores(seen.scores, {}, after));
+  if (!after || ready.spec.mask.everything()) {
+    ready.spec.observers.push_back(observe_scores(seen.scores, {}, after));
     return;
   }
   const NoGrad no_grad;
   AttentionSpec all = ready.spec;
-  all.see = {};
-  all.reweight = {};
-  all.observe = {observe_scores(seen.scores, {}, after)};
+  all.mask = {};
+  all.reweights = {};
+  all.observers = {observe_scores(seen.scores, {}, after)};
   attention(ready.q, ready.k, ready.v, all);
 }
 

@@ -16,8 +16,8 @@
 #include "python/bindings/array.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/corner.h"
-#include "python/bindings/part.h"
 #include "python/bindings/seed.h"
+#include "python/bindings/stage_argument.h"
 
 namespace heed::python {
 namespace {
@@ -25,12 +25,14 @@ namespace {
 using Arrays = std::span<const Tensor>;
 
 // What is no array is refused here already, where it was written.
-Part make(const char* name, Role role, std::vector<NamedArray> arrays, Part::Apply apply) {
+StageArgument make(const char* name, Role role, std::vector<NamedArray> arrays,
+                   StageArgument::Apply apply) {
   for (const NamedArray& given : arrays) floats_of(given.name, given.array);
   return {name, role, std::move(arrays), std::move(apply)};
 }
 
-Part modifier(const char* name, std::vector<NamedArray> arrays, Part::Apply apply) {
+StageArgument modifier(const char* name, std::vector<NamedArray> arrays,
+                       StageArgument::Apply apply) {
   return make(name, Role::modifier, std::move(arrays), std::move(apply));
 }
 
@@ -38,59 +40,62 @@ NamedArray named(const char* name, nb::handle array) { return {name, nb::borrow(
 
 // ---- scores ----
 
-Part general(nb::handle weight) {
-  return make("general", Role::score, {named("weight", weight)},
+StageArgument general(nb::handle weight) {
+  return make("general_score", Role::score, {named("weight", weight)},
               [](AttentionSpec& spec, Arrays x) { spec.score = general_score(x[0]); });
 }
 
-Part additive(nb::handle weights) {
-  return make("additive", Role::score, {named("weights", weights)},
+StageArgument additive(nb::handle weights) {
+  return make("additive_score", Role::score, {named("weights", weights)},
               [](AttentionSpec& spec, Arrays x) { spec.score = additive_score(x[0]); });
 }
 
-Part cosine(nb::handle scale) {
+StageArgument cosine(nb::handle scale) {
   if (double number = 1.0; nb::try_cast(scale, number)) {
-    return {"cosine", Role::score, {}, [number](AttentionSpec& spec, Arrays) {
+    return {"cosine_score", Role::score, {}, [number](AttentionSpec& spec, Arrays) {
               spec.score = cosine_score(number);
             }};
   }
-  return make("cosine", Role::score, {named("scale", scale)},
+  return make("cosine_score", Role::score, {named("scale", scale)},
               [](AttentionSpec& spec, Arrays x) { spec.score = cosine_score(x[0]); });
 }
 
 // ---- modifiers ----
 
-Part bias(nb::handle array) {
-  return modifier("bias", {named("array", array)},
-                  [](AttentionSpec& spec, Arrays x) { spec.modify.push_back(dense_bias(x[0])); });
+StageArgument bias(nb::handle array) {
+  return modifier("dense_bias", {named("array", array)}, [](AttentionSpec& spec, Arrays x) {
+    spec.modifiers.push_back(dense_bias(x[0]));
+  });
 }
 
-Part alibi_part(nb::handle slopes, nb::handle corner) {
+StageArgument alibi_part(nb::handle slopes, nb::handle corner) {
   const Corner at = corner_of(corner);
   if (std::int64_t heads = 0; nb::try_cast(slopes, heads)) {
     HEED_CHECK(heads > 0, "[alibi] {} heads: give a positive number of them, or slopes", heads);
     const nb::object of_paper = to_numpy(alibi_slopes(heads, DType::f64));
     return alibi_part(of_paper, corner);
   }
-  return modifier("alibi", {named("slopes", slopes)},
-                  [at](AttentionSpec& spec, Arrays x) { spec.modify.push_back(alibi(x[0], at)); });
-}
-
-Part distance(nb::handle table, std::int64_t zero, nb::handle corner) {
-  return modifier("distance_bias", {named("table", table)},
-                  [zero, at = corner_of(corner)](AttentionSpec& spec, Arrays x) {
-                    spec.modify.push_back(distance_bias(x[0], zero, at));
-                  });
-}
-
-Part t5(nb::handle table, bool bidirectional, std::int64_t max_distance, nb::handle corner) {
-  const T5Options options{bidirectional, max_distance, corner_of(corner)};
-  return modifier("t5", {named("table", table)}, [options](AttentionSpec& spec, Arrays x) {
-    spec.modify.push_back(t5_bias(x[0], options));
+  return modifier("alibi", {named("slopes", slopes)}, [at](AttentionSpec& spec, Arrays x) {
+    spec.modifiers.push_back(alibi(x[0], at));
   });
 }
 
-Part shaw(nb::handle keys, nb::handle values, nb::handle corner) {
+StageArgument distance(nb::handle table, std::int64_t zero, nb::handle corner) {
+  return modifier("distance_bias", {named("table", table)},
+                  [zero, at = corner_of(corner)](AttentionSpec& spec, Arrays x) {
+                    spec.modifiers.push_back(distance_bias(x[0], zero, at));
+                  });
+}
+
+StageArgument t5(nb::handle table, bool bidirectional, std::int64_t max_distance,
+                 nb::handle corner) {
+  const T5Options options{bidirectional, max_distance, corner_of(corner)};
+  return modifier("t5_bias", {named("table", table)}, [options](AttentionSpec& spec, Arrays x) {
+    spec.modifiers.push_back(t5_bias(x[0], options));
+  });
+}
+
+StageArgument shaw(nb::handle keys, nb::handle values, nb::handle corner) {
   HEED_CHECK(!keys.is_none() || !values.is_none(),
              "[shaw] give a table of keys, of values or both");
   std::vector<NamedArray> arrays;
@@ -99,57 +104,61 @@ Part shaw(nb::handle keys, nb::handle values, nb::handle corner) {
   const bool has_keys = !keys.is_none(), has_values = !values.is_none();
   return modifier("shaw", std::move(arrays),
                   [=, at = corner_of(corner)](AttentionSpec& spec, Arrays x) {
-                    if (has_keys) spec.modify.push_back(shaw_keys(x.front(), at));
-                    if (has_values) spec.reweight.push_back(shaw_values(x.back(), at));
+                    if (has_keys) spec.modifiers.push_back(shaw_keys(x.front(), at));
+                    if (has_values) spec.reweights.push_back(shaw_values(x.back(), at));
                   });
 }
 
-Part softcap(double cap) {
+StageArgument softcap(double cap) {
   soft_cap(cap);  // refuses what is no cap
-  return {"softcap", Role::modifier, {}, [cap](AttentionSpec& spec, Arrays) {
-            spec.modify.push_back(soft_cap(cap));
+  return {"soft_cap", Role::modifier, {}, [cap](AttentionSpec& spec, Arrays) {
+            spec.modifiers.push_back(soft_cap(cap));
           }};
 }
 
-Part temperature_part(nb::handle value) {
+StageArgument temperature_part(nb::handle value) {
   if (double number = 1.0; nb::try_cast(value, number)) {
     temperature(number);  // refuses 0
     return {"temperature", Role::modifier, {}, [number](AttentionSpec& spec, Arrays) {
-              spec.modify.push_back(temperature(number));
+              spec.modifiers.push_back(temperature(number));
             }};
   }
-  return modifier("temperature", {named("value", value)},
-                  [](AttentionSpec& spec, Arrays x) { spec.modify.push_back(temperature(x[0])); });
+  return modifier("temperature", {named("value", value)}, [](AttentionSpec& spec, Arrays x) {
+    spec.modifiers.push_back(temperature(x[0]));
+  });
 }
 
-Part gaussian_part(nb::handle centres, double deviation) {
+StageArgument gaussian_part(nb::handle centres, double deviation) {
   return modifier("gaussian", {named("centres", centres)},
                   [deviation](AttentionSpec& spec, Arrays x) {
-                    spec.reweight.push_back(gaussian(x[0], deviation));
+                    spec.reweights.push_back(gaussian(x[0], deviation));
                   });
 }
 
 // ---- normalisers ----
 
-Part sink(nb::handle sinks) {
+StageArgument sink(nb::handle sinks) {
   return make("softmax_with_sink", Role::normaliser, {named("sinks", sinks)},
-              [](AttentionSpec& spec, Arrays x) { spec.normalise = softmax_with_sink(x[0]); });
+              [](AttentionSpec& spec, Arrays x) { spec.normaliser = softmax_with_sink(x[0]); });
 }
 
-Part top_k(std::int64_t k) {
+StageArgument top_k(std::int64_t k) {
   top_k_weights(k);  // refuses what is no number of keys
-  return {"top_k", Role::normaliser, {}, [k](AttentionSpec& spec, Arrays) {
-            spec.normalise = top_k_weights(k);
+  return {"top_k_weights", Role::normaliser, {}, [k](AttentionSpec& spec, Arrays) {
+            spec.normaliser = top_k_weights(k);
           }};
 }
 
-Part hard(std::optional<std::uint64_t> seed) {
-  return {"hard", Role::normaliser, {}, [stream = stream_of(seed)](AttentionSpec& spec, Arrays) {
-            spec.normalise = hard_weights(stream);
+StageArgument hard(std::optional<std::uint64_t> seed) {
+  return {"hard_weights",
+          Role::normaliser,
+          {},
+          [stream = stream_of(seed)](AttentionSpec& spec, Arrays) {
+            spec.normaliser = hard_weights(stream);
           }};
 }
 
-std::string repr(const Part& part) {
+std::string repr(const StageArgument& part) {
   std::string text = std::string("heed.") + part.name + "(";
   for (const NamedArray& given : part.arrays) {
     if (text.back() != '(') text += ", ";
@@ -158,7 +167,7 @@ std::string repr(const Part& part) {
   return text + ")";
 }
 
-nb::list arrays_of(const Part& part) {
+nb::list arrays_of(const StageArgument& part) {
   nb::list arrays;
   for (const NamedArray& given : part.arrays) arrays.append(given.array);
   return arrays;
@@ -168,25 +177,25 @@ nb::list arrays_of(const Part& part) {
 
 void bind_stages(nb::module_& m) {
   const char* const corner = "top_left";
-  nb::class_<Part>(
+  nb::class_<StageArgument>(
       m, "Stage",
       "A score, a modifier or a normaliser. Its arrays are read at every call, so they "
       "may be changed in place between calls.")
-      .def_prop_ro("name", [](const Part& self) { return self.name; })
+      .def_prop_ro("name", [](const StageArgument& self) { return self.name; })
       .def_prop_ro("arrays", &arrays_of,
                    nb::for_getter(nb::sig("def arrays(self, /) -> list[typing.Any]")),
                    "The arrays it was made with: what can be learned.")
       .def("__repr__", &repr);
 
-  m.def("general", &general, nb::arg("weight"),
+  m.def("general_score", &general, nb::arg("weight"),
         "Score q^T W k: weight [D, Dk], or [H, D, Dk] for a matrix a head (Luong et al. 2015).");
-  m.def("additive", &additive, nb::arg("weights"),
+  m.def("additive_score", &additive, nb::arg("weights"),
         "Score sum_d w[d] tanh(q[d] + k[d]): weights [D] or [H, D]; q and k are the projected ones "
         "(Bahdanau et al. 2015).");
-  m.def("cosine", &cosine, nb::arg("scale") = 1.0,
+  m.def("cosine_score", &cosine, nb::arg("scale") = 1.0,
         "Score scale * q . k / (|q| |k|); the scale is a number, or an array of one or of H.");
 
-  m.def("bias", &bias, nb::arg("array"),
+  m.def("dense_bias", &bias, nb::arg("array"),
         "score += array[b, h, i, j]; axes may be 1 or, from the left, absent.");
   m.def("alibi", &alibi_part, nb::arg("slopes"), nb::arg("corner") = corner,
         "score -= slopes[h] |i - j| (Press et al. 2022); a number of heads stands for the paper's "
@@ -196,7 +205,7 @@ void bind_stages(nb::module_& m) {
       nb::arg("heads"), "The slopes of the paper, [heads].");
   m.def("distance_bias", &distance, nb::arg("table"), nb::arg("zero"), nb::arg("corner") = corner,
         "score += table[h, i - j + zero]; table [H, length] or [length].");
-  m.def("t5", &t5, nb::arg("table"), nb::kw_only(), nb::arg("bidirectional") = true,
+  m.def("t5_bias", &t5, nb::arg("table"), nb::kw_only(), nb::arg("bidirectional") = true,
         nb::arg("max_distance") = 128, nb::arg("corner") = corner,
         "T5's relative position bias: table [buckets, H] as in its checkpoints (Raffel et al. "
         "2020).");
@@ -205,7 +214,7 @@ void bind_stages(nb::module_& m) {
       nb::arg("corner") = corner,
       "Relative positions: tables [2c + 1, D] and [2c + 1, Dv], or one a head; distances beyond c "
       "share the last row (Shaw et al. 2018).");
-  m.def("softcap", &softcap, nb::arg("cap"), "score = cap tanh(score / cap).");
+  m.def("soft_cap", &softcap, nb::arg("cap"), "score = cap tanh(score / cap).");
   m.def("temperature", &temperature_part, nb::arg("value"),
         "score /= value, a number, or an array of one or of H.");
   m.def("gaussian", &gaussian_part, nb::arg("centres"), nb::arg("deviation"),
@@ -213,8 +222,8 @@ void bind_stages(nb::module_& m) {
 
   m.def("softmax_with_sink", &sink, nb::arg("sinks"),
         "Softmax with one more term e^sinks[h] in each sum: weight that goes nowhere.");
-  m.def("top_k", &top_k, nb::arg("k"), "Softmax over the k best keys of each query.");
-  m.def("hard", &hard, nb::arg("seed") = nb::none(),
+  m.def("top_k_weights", &top_k, nb::arg("k"), "Softmax over the k best keys of each query.");
+  m.def("hard_weights", &hard, nb::arg("seed") = nb::none(),
         "All weight goes to one key, drawn with the probability that softmax gives it.");
 }
 

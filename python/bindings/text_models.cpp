@@ -8,7 +8,7 @@
 #include "heed/generation/classify.h"
 #include "heed/generation/generate.h"
 #include "heed/generation/ordering.h"
-#include "heed/see/model_attention.h"
+#include "heed/plot/model_attention.h"
 #include "heed/text/decode_stream.h"
 #include "python/bindings/interrupt.h"
 #include "python/bindings/model_results.h"
@@ -155,7 +155,7 @@ void bind_language_model(nb::module_& m) {
           [](const TextGenerator& self, nb::handle text) {
             const std::string read = text_of("text", text);
             const Unlocked released;
-            return ModelAttention{.view = see::attention_of(self, read)};
+            return ModelAttention{.view = plot::attention_of(self, read)};
           },
           nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
           "What every layer and head attends to over a text.")
@@ -262,7 +262,7 @@ void bind_classifier(nb::module_& m) {
           [](const TextClassifier& self, nb::handle text) {
             const std::string read = text_of("text", text);
             const Unlocked released;
-            return ModelAttention{.view = see::attention_of(self, read)};
+            return ModelAttention{.view = plot::attention_of(self, read)};
           },
           nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
           "What every layer and head attends to over a text.")

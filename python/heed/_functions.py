@@ -14,7 +14,7 @@ def mask_and_dropout(attn_mask: Any, dropout_p: float, is_causal: bool) -> tuple
     if is_causal and attn_mask is not None:
         raise _core.Error(
             "[attention] an explicit attn_mask goes without is_causal=True: "
-            "compose them, mask=heed.boolean(attn_mask) & heed.causal()"
+            "compose them, mask=heed.boolean_mask(attn_mask) & heed.causal()"
         )
     if not 0.0 <= dropout_p <= 1.0:
         raise _core.Error(f"[attention] dropout_p is {dropout_p}: a probability is from 0 to 1")
@@ -27,7 +27,7 @@ def _nothing() -> _core.Mask:
     """The mask that lets no query see any key."""
     import numpy
 
-    return _core.boolean(numpy.zeros((1, 1), bool))
+    return _core.boolean_mask(numpy.zeros((1, 1), bool))
 
 
 def scaled_dot_product_attention(

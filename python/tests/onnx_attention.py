@@ -44,14 +44,14 @@ def attention(
     queries, keys = Q.shape[2], past + K.shape[2]
     reach = {"left": left_window_size, "right": 0 if is_causal else right_window_size}
     mask = _band(past, queries, keys, nonpad_kv_seqlen, reach)
-    modifiers = [heed.softcap(softcap)] if softcap else []
+    modifiers = [heed.soft_cap(softcap)] if softcap else []
     biases = []
     if attn_mask is not None:
         attn_mask = _padded(attn_mask, keys)
         if attn_mask.dtype == bool:
-            mask = _both(mask, heed.boolean(attn_mask))
+            mask = _both(mask, heed.boolean_mask(attn_mask))
         else:
-            biases.append(heed.bias(attn_mask))
+            biases.append(heed.dense_bias(attn_mask))
     call = {
         "scale": scale,
         "enable_gqa": True,
@@ -108,7 +108,7 @@ def _band(
     limited = left is not None or right is not None
     if lengths is None:
         return heed.window(left, right, corner=past) if limited else None
-    padding = heed.lengths(lengths)
+    padding = heed.key_lengths(lengths)
     if not limited:
         return padding
     distance = (
@@ -117,4 +117,4 @@ def _band(
     near = (distance >= (-keys - queries if left is None else -left)) & (
         distance <= (keys + queries if right is None else right)
     )
-    return padding & heed.boolean(near)
+    return padding & heed.boolean_mask(near)

@@ -63,9 +63,9 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 def test_layouts_do_not_matter(layout: str, dtype: str) -> None:
     q, k, v = twin.arrays(1, SHAPE, SHAPE, SHAPE, dtype=dtype)
     b = twin.arrays(2, (2, 3, 6, 6), dtype=dtype)[0]
-    plain = heed.attention(q, k, v, modifiers=heed.bias(b))
+    plain = heed.attention(q, k, v, modifiers=heed.dense_bias(b))
     change = LAYOUTS[layout]
-    moved = heed.attention(change(q), change(k), change(v), modifiers=heed.bias(change(b)))
+    moved = heed.attention(change(q), change(k), change(v), modifiers=heed.dense_bias(change(b)))
     np.testing.assert_allclose(moved, plain, atol=0 if dtype != "float32" else 1e-6)
     right = twin.attention(q, k, v, modifiers=(twin.bias(b.astype(np.float64)),)).output
     tolerance = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3}[dtype]

@@ -66,7 +66,7 @@ def test_stages_of_the_call() -> None:
     cache.append(k, v)
     output = cache.attend(
         q,
-        modifiers=[heed.bias(b), heed.softcap(2.0)],
+        modifiers=[heed.dense_bias(b), heed.soft_cap(2.0)],
         mask=heed.causal("bottom_right"),
         normaliser="sigmoid",
         scale=0.5,

@@ -39,37 +39,37 @@ CASES = [
     Case("plain", lambda f: {}),
     Case("scale", lambda f: {"scale": 0.7}),
     Case("dot", lambda f: {"score": "dot"}),
-    Case("general", lambda f: {"score": heed.general(f(D, D))}, 1),
-    Case("general-of-heads", lambda f: {"score": heed.general(f(H, D, D))}, 1),
-    Case("additive", lambda f: {"score": heed.additive(f(D))}, 1),
-    Case("additive-of-heads", lambda f: {"score": heed.additive(f(H, D))}, 1),
-    Case("cosine", lambda f: {"score": heed.cosine(3.0)}),
-    Case("cosine-of-heads", lambda f: {"score": heed.cosine(f(H))}, 1),
-    Case("bias", lambda f: {"modifiers": heed.bias(f(B, 1, QUERIES, KEYS))}, 1),
-    Case("bias-of-keys", lambda f: {"modifiers": heed.bias(f(KEYS))}, 1),
+    Case("general", lambda f: {"score": heed.general_score(f(D, D))}, 1),
+    Case("general-of-heads", lambda f: {"score": heed.general_score(f(H, D, D))}, 1),
+    Case("additive", lambda f: {"score": heed.additive_score(f(D))}, 1),
+    Case("additive-of-heads", lambda f: {"score": heed.additive_score(f(H, D))}, 1),
+    Case("cosine", lambda f: {"score": heed.cosine_score(3.0)}),
+    Case("cosine-of-heads", lambda f: {"score": heed.cosine_score(f(H))}, 1),
+    Case("bias", lambda f: {"modifiers": heed.dense_bias(f(B, 1, QUERIES, KEYS))}, 1),
+    Case("bias-of-keys", lambda f: {"modifiers": heed.dense_bias(f(KEYS))}, 1),
     Case("alibi", lambda f: {"modifiers": heed.alibi(f(H))}, 1),
     Case("distance_bias", lambda f: {"modifiers": heed.distance_bias(f(H, 12), 6)}, 1),
     Case("distance_bias-shared", lambda f: {"modifiers": heed.distance_bias(f(12), 6)}, 1),
-    Case("t5", lambda f: {"modifiers": heed.t5(f(8, H), max_distance=5)}, 1),
+    Case("t5", lambda f: {"modifiers": heed.t5_bias(f(8, H), max_distance=5)}, 1),
     Case("shaw", lambda f: {"modifiers": heed.shaw(f(5, D), f(5, DV))}, 2),
     Case("shaw-of-heads", lambda f: {"modifiers": heed.shaw(values=f(H, 5, DV))}, 1),
-    Case("softcap", lambda f: {"modifiers": heed.softcap(0.8)}),
+    Case("softcap", lambda f: {"modifiers": heed.soft_cap(0.8)}),
     Case("temperature", lambda f: {"modifiers": heed.temperature(1 + f(H) ** 2)}, 1),
     Case("temperature-number", lambda f: {"modifiers": heed.temperature(0.6)}),
     Case("gaussian", lambda f: {"modifiers": heed.gaussian(3 + f(B, H, QUERIES), 1.5)}, 1),
     Case("mask-of-floats", lambda f: {"mask": f(H, QUERIES, KEYS)}, 1),
     Case("mask-of-bools", lambda f: {"mask": f(B, 1, QUERIES, KEYS) > -0.5}),
-    Case("causal", lambda f: {"mask": heed.causal("bottom_right") & heed.lengths([2, KEYS])}),
+    Case("causal", lambda f: {"mask": heed.causal("bottom_right") & heed.key_lengths([2, KEYS])}),
     Case("sink", lambda f: {"normaliser": heed.softmax_with_sink(f(H))}, 1),
-    Case("top_k", lambda f: {"normaliser": heed.top_k(3)}),
+    Case("top_k", lambda f: {"normaliser": heed.top_k_weights(3)}),
     Case("sigmoid", lambda f: {"normaliser": "sigmoid"}),
     Case("none", lambda f: {"normaliser": "none"}),
     Case("dropout", lambda f: {"dropout": 0.4, "seed": 11}),
     Case(
         "everything",
         lambda f: {
-            "score": heed.general(f(D, D)),
-            "modifiers": [heed.bias(f(QUERIES, KEYS)), heed.softcap(2.0), heed.alibi(f(H))],
+            "score": heed.general_score(f(D, D)),
+            "modifiers": [heed.dense_bias(f(QUERIES, KEYS)), heed.soft_cap(2.0), heed.alibi(f(H))],
             "mask": f(1, KEYS),
             "normaliser": heed.softmax_with_sink(f(H)),
             "dropout": 0.2,
@@ -146,7 +146,7 @@ def test_gradients_of_groups_and_of_the_past() -> None:
         "past_value": old_v,
         "enable_gqa": True,
         "mask": heed.causal(2),
-        "modifiers": heed.bias(b),
+        "modifiers": heed.dense_bias(b),
     }
     gradients = heed.backward(dy, q, k, v, **call)
     for x, gradient in zip((q, k, v, old_k, old_v, b), (*gradients[:3], *gradients.others)):
@@ -180,9 +180,9 @@ def test_gradients_have_the_type_of_their_arrays(dtype: Any) -> None:
         dtype = pytest.importorskip("ml_dtypes").bfloat16
     given = twin.arrays(10, *3 * [(2, 3, 4, 8)], dtype=dtype)
     b, dy = twin.arrays(11, (4, 4), (2, 3, 4, 8), dtype=dtype)
-    gradients = heed.backward(dy, *given, modifiers=heed.bias(b))
+    gradients = heed.backward(dy, *given, modifiers=heed.dense_bias(b))
     double = [x.astype(np.float64) for x in (dy, *given, b)]
-    right = heed.backward(*double[:4], modifiers=heed.bias(double[4]))
+    right = heed.backward(*double[:4], modifiers=heed.dense_bias(double[4]))
     tolerance = 1e-5 if dtype == "float32" else 3e-2
     for ours, theirs in zip((*gradients[:3], *gradients.others), (*right[:3], *right.others)):
         assert ours.dtype == dtype

@@ -54,10 +54,10 @@ def test_agreement_with_jax(sizes: tuple[int, int], dtype: str) -> None:
         ({"mask": heed.causal()}, {"is_causal": True}),
         ({"mask": mask}, {"mask": mask}),
         ({"mask": bias}, {"bias": bias}),
-        ({"modifiers": heed.bias(bias[:1, :1])}, {"bias": bias[:1, :1]}),
-        ({"mask": heed.lengths(lengths)}, {"key_value_seq_lengths": lengths}),
+        ({"modifiers": heed.dense_bias(bias[:1, :1])}, {"bias": bias[:1, :1]}),
+        ({"mask": heed.key_lengths(lengths)}, {"key_value_seq_lengths": lengths}),
         (
-            {"mask": heed.boolean(mask) & heed.causal(), "modifiers": heed.bias(bias)},
+            {"mask": heed.boolean_mask(mask) & heed.causal(), "modifiers": heed.dense_bias(bias)},
             {"mask": mask, "is_causal": True, "bias": bias},
         ),
     ]:
@@ -102,7 +102,7 @@ def test_gradients(dtype: str) -> None:
         return jax.nn.dot_product_attention(q, k, v, bias, is_causal=True)
 
     right = jax.vjp(theirs, q, k, v, bias)[1](dy)
-    options = {"modifiers": heed.bias(bias), "mask": heed.causal()}
+    options = {"modifiers": heed.dense_bias(bias), "mask": heed.causal()}
     gradients = heed.backward(*(_swap(x) for x in (dy, q, k, v)), **options)
     ours = (*(_swap(g) for g in gradients[:3]), *gradients.others)
     for a, b in zip(ours, right):

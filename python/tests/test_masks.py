@@ -40,22 +40,22 @@ MASKS: dict[str, Callable[..., tuple[Any, np.ndarray]]] = {
         heed.global_positions([0, 3], c),
         twin.global_positions([0, 3], n, m, c),
     ),
-    "lengths": lambda n, m, c: (heed.lengths([m // 2, m]), twin.lengths([m // 2, m], m)),
+    "lengths": lambda n, m, c: (heed.key_lengths([m // 2, m]), twin.lengths([m // 2, m], m)),
     "lengths-0": lambda n, m, c: (
-        heed.lengths(np.array([0, m], np.int32)),
+        heed.key_lengths(np.array([0, m], np.int32)),
         twin.lengths([0, m], m),
     ),
     "segments": lambda n, m, c: (
         heed.segments(_ids(n), _ids(m)),
         twin.segments(_ids(n), _ids(m)),
     ),
-    "boolean": lambda n, m, c: (heed.boolean(_random_bools(n, m)), _random_bools(n, m)),
+    "boolean": lambda n, m, c: (heed.boolean_mask(_random_bools(n, m)), _random_bools(n, m)),
     "boolean-of-heads": lambda n, m, c: (
-        heed.boolean(_random_bools(n, m)[0]),
+        heed.boolean_mask(_random_bools(n, m)[0]),
         _random_bools(n, m)[0],
     ),
     "boolean-of-keys": lambda n, m, c: (
-        heed.boolean(np.arange(m) % 3 > 0),
+        heed.boolean_mask(np.arange(m) % 3 > 0),
         np.broadcast_to(np.arange(m) % 3 > 0, (n, m)),
     ),
 }
@@ -105,7 +105,7 @@ def test_masks_compose(first: str, second: str) -> None:
         b, seen_b = MASKS[second](queries, keys, "top_left")
         _check(a & b, seen_a & seen_b, queries, keys)
         _check(a | b, seen_a | seen_b, queries, keys)
-        both = (a | heed.lengths([3, 5])) & (b | heed.window(1, 1))
+        both = (a | heed.key_lengths([3, 5])) & (b | heed.window(1, 1))
         padded, near = twin.lengths([3, 5], keys), twin.window(1, 1, queries, keys)
         _check(both, (seen_a | padded) & (seen_b | near), queries, keys)
 
@@ -157,7 +157,7 @@ def test_boolean_masks_in_any_layout() -> None:
     q, k, v = twin.arrays(5, (B, H, 9, 8), (B, H, 33, 8), (B, H, 33, 8))
     big = np.random.default_rng(0).random((B, H, 33, 18)) < 0.5
     for seen in (big[..., :9].swapaxes(2, 3), big[:, :, ::-1, ::2].swapaxes(2, 3)):
-        for mask in (seen, heed.boolean(seen)):
+        for mask in (seen, heed.boolean_mask(seen)):
             output = heed.attention(q, k, v, mask=mask)
             np.testing.assert_allclose(
                 output, twin.attention(q, k, v, seen=seen).output, atol=1e-12
@@ -166,7 +166,7 @@ def test_boolean_masks_in_any_layout() -> None:
 
 def test_a_mask_keeps_its_array() -> None:
     q, k, v = twin.arrays(6, (1, 1, 4, 8), (1, 1, 6, 8), (1, 1, 6, 8))
-    mask = heed.boolean(np.tri(4, 6, dtype=bool)) & heed.lengths(np.array([5]))
+    mask = heed.boolean_mask(np.tri(4, 6, dtype=bool)) & heed.key_lengths(np.array([5]))
     rubbish = [np.zeros(24, bool) for _ in range(100)]
     right = twin.attention(q, k, v, seen=np.tri(4, 6, dtype=bool) & (np.arange(6) < 5))
     np.testing.assert_allclose(heed.attention(q, k, v, mask=mask), right.output, atol=1e-12)
@@ -176,19 +176,19 @@ def test_a_mask_keeps_its_array() -> None:
 @pytest.mark.parametrize(
     "wrong, error",
     [
-        (lambda: heed.lengths([1, 7]), heed.Error),
-        (lambda: heed.lengths([-1, 2]), heed.Error),
-        (lambda: heed.lengths([1, 2, 3]), heed.Error),
-        (lambda: heed.lengths(np.ones((2, 1), int)), heed.Error),
-        (lambda: heed.lengths([1.5, 2]), TypeError),
-        (lambda: heed.lengths(np.ones(2)), TypeError),
-        (lambda: heed.lengths("12"), TypeError),
+        (lambda: heed.key_lengths([1, 7]), heed.Error),
+        (lambda: heed.key_lengths([-1, 2]), heed.Error),
+        (lambda: heed.key_lengths([1, 2, 3]), heed.Error),
+        (lambda: heed.key_lengths(np.ones((2, 1), int)), heed.Error),
+        (lambda: heed.key_lengths([1.5, 2]), TypeError),
+        (lambda: heed.key_lengths(np.ones(2)), TypeError),
+        (lambda: heed.key_lengths("12"), TypeError),
         (lambda: heed.segments(np.zeros((2, 4), int)), heed.Error),
         (lambda: heed.segments(np.zeros(4, int)), heed.Error),
         (lambda: heed.window(-1, 0), heed.Error),
         (lambda: heed.dilated_window(1, 1, 0), heed.Error),
-        (lambda: heed.boolean(np.ones((4, 6))), TypeError),
-        (lambda: heed.boolean(np.ones((3, 4, 5), bool)), heed.Error),
+        (lambda: heed.boolean_mask(np.ones((4, 6))), TypeError),
+        (lambda: heed.boolean_mask(np.ones((3, 4, 5), bool)), heed.Error),
         (lambda: np.ones((3, 5), bool), heed.Error),
         (lambda: np.ones((1, 1, 1, 4, 6), bool), heed.Error),
         (lambda: np.ones((3, 5)), heed.Error),

@@ -33,14 +33,14 @@ def _resident() -> int:
 def _everything(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> None:
     half = q.astype(np.float16)
     heed.attention(half, half, half)
-    heed.attention(q[..., ::-1], k, v, modifiers=[heed.bias(np.zeros((33, 33))), heed.alibi(4)])
+    heed.attention(q[..., ::-1], k, v, modifiers=[heed.dense_bias(np.zeros((33, 33))), heed.alibi(4)])
     heed.attention(
         q,
         k,
         v,
         past_key=k,
         past_value=v,
-        mask=heed.causal() & heed.boolean(np.ones((33, 66), bool)),
+        mask=heed.causal() & heed.boolean_mask(np.ones((33, 66), bool)),
         return_weights=True,
         return_lse=True,
         return_scores="raw",
@@ -113,7 +113,7 @@ def test_arguments_are_let_go() -> None:
 def test_stages_and_masks_keep_their_arrays() -> None:
     q, k, v, b = twin.arrays(5, SHAPE, SHAPE, SHAPE, (33, 33))
     right = twin.attention(q, k, v, modifiers=(twin.bias(b),), seen=b > 0).output
-    stage, mask = heed.bias(b.copy()), heed.boolean(b > 0)
+    stage, mask = heed.dense_bias(b.copy()), heed.boolean_mask(b > 0)
     gc.collect()
     rubbish = [np.ones((33, 33)) for _ in range(50)]
     output = heed.attention(q, k, v, modifiers=stage, mask=mask)
@@ -194,7 +194,7 @@ def test_other_threads_run_meanwhile(call: str) -> None:
         "attention": lambda: heed.attention(x, x, x),
         "backward": lambda: heed.backward(x, x, x, x),
         "scores": lambda: heed.attention(
-            x, x, x, mask=heed.causal(), return_scores="raw", normaliser=heed.top_k(3)
+            x, x, x, mask=heed.causal(), return_scores="raw", normaliser=heed.top_k_weights(3)
         ),
         "attend": lambda: cache.attend(x),
     }[call]
@@ -243,7 +243,7 @@ def test_the_interpreter_ends_quietly_while_arrays_live() -> None:
     program = """
 import threading, numpy as np, heed
 x = np.ones((2, 4, 64, 16), np.float32)
-kept = [heed.attention(x, x, x), heed.bias(x[0]), heed.boolean(np.ones((64, 64), bool))]
+kept = [heed.attention(x, x, x), heed.dense_bias(x[0]), heed.boolean_mask(np.ones((64, 64), bool))]
 kept.append(heed.KVCache(batch=2, heads=4, features=16))
 kept[-1].append(x, x)
 heed.kept = kept

@@ -48,7 +48,7 @@ def test_a_seed_gives_the_same_bits_on_any_number_of_threads() -> None:
             heed.set_num_threads(threads)
             assert heed.get_num_threads() == threads
             results.append(heed.attention(q, k, v, dropout=0.3, seed=2**63 + 1))
-            results.append(heed.attention(q, k, v, normaliser=heed.hard(9)))
+            results.append(heed.attention(q, k, v, normaliser=heed.hard_weights(9)))
         for i in (2, 4):
             np.testing.assert_array_equal(results[i], results[0])
             np.testing.assert_array_equal(results[i + 1], results[1])
@@ -63,7 +63,7 @@ def test_without_a_seed_every_call_draws_anew_and_manual_seed_repeats() -> None:
         return [
             heed.attention(q, k, v, dropout=0.5),
             heed.attention(q, k, v, dropout=0.5),
-            heed.attention(q, k, v, normaliser=heed.hard()),
+            heed.attention(q, k, v, normaliser=heed.hard_weights()),
         ]
 
     heed.manual_seed(7)
@@ -88,7 +88,7 @@ def test_no_dropout_is_none() -> None:
 def test_hard_attention_takes_one_key_as_often_as_softmax_says() -> None:
     q, k = twin.arrays(5, (1, 1, 1, 8), (1, 1, 5, 8))
     q = np.broadcast_to(q, (1, 1, 20000, 8))
-    _, weights = heed.attention(q, k, k, normaliser=heed.hard(1), return_weights=True)
+    _, weights = heed.attention(q, k, k, normaliser=heed.hard_weights(1), return_weights=True)
     assert ((weights == 0) | (weights == 1)).all() and (weights.sum(-1) == 1).all()
     expected = twin.attention(q[:, :, :1], k, k).weights[0, 0, 0]
     np.testing.assert_allclose(weights.mean(2)[0, 0], expected, atol=0.02)

@@ -34,7 +34,7 @@ def test_results_in_all_combinations(
         q,
         k,
         v,
-        modifiers=(heed.softcap(1.0), heed.bias(b)),
+        modifiers=(heed.soft_cap(1.0), heed.dense_bias(b)),
         mask=m,
         return_weights=weights,
         return_lse=lse,
@@ -57,7 +57,7 @@ def test_scores_of_stages_around_a_mask() -> None:
     right = twin.attention(q, k, v, modifiers=(twin.softcap(0.5),), seen=seen)
     for stage in ("raw", "modified", "masked"):
         output, scores = heed.attention(
-            q, k, v, modifiers=heed.softcap(0.5), mask=heed.causal(), return_scores=stage
+            q, k, v, modifiers=heed.soft_cap(0.5), mask=heed.causal(), return_scores=stage
         )
         np.testing.assert_allclose(output, right.output, atol=1e-12)
         np.testing.assert_allclose(scores, getattr(right, stage), atol=1e-12)
@@ -163,7 +163,7 @@ def test_out_may_not_be_a_bias_or_a_mask() -> None:
     q, k, v, b = twin.arrays(8, *SHAPES, (2, 3, 5, 7))
     out = b.reshape(-1)[:180].reshape(RESULT)
     for call in (
-        {"modifiers": heed.bias(b)},
+        {"modifiers": heed.dense_bias(b)},
         {"mask": b},
         {"past_key": k, "past_value": b[..., :6]},
     ):

@@ -23,27 +23,27 @@ class Case(NamedTuple):
 
 def _general(n: Any, f: Any) -> Any:
     w = f(n.D, n.D) / n.D
-    return {"score": heed.general(w)}, {"score": twin.general(w)}
+    return {"score": heed.general_score(w)}, {"score": twin.general(w)}
 
 
 def _general_of_heads(n: Any, f: Any) -> Any:
     w = f(n.H, n.D, n.D) / n.D
-    return {"score": heed.general(w)}, {"score": twin.general(w)}
+    return {"score": heed.general_score(w)}, {"score": twin.general(w)}
 
 
 def _additive(n: Any, f: Any) -> Any:
     w = f(n.D)
-    return {"score": heed.additive(w)}, {"score": twin.additive(w)}
+    return {"score": heed.additive_score(w)}, {"score": twin.additive(w)}
 
 
 def _additive_of_heads(n: Any, f: Any) -> Any:
     w = f(n.H, n.D)
-    return {"score": heed.additive(w)}, {"score": twin.additive(w)}
+    return {"score": heed.additive_score(w)}, {"score": twin.additive(w)}
 
 
 def _cosine_of_heads(n: Any, f: Any) -> Any:
     s = f(n.H)
-    return {"score": heed.cosine(s)}, {"score": twin.cosine(s)}
+    return {"score": heed.cosine_score(s)}, {"score": twin.cosine(s)}
 
 
 def _modifier(name: str, *given: Any, **named: Any) -> Case:
@@ -77,7 +77,7 @@ def _gaussian(n: Any, f: Any) -> Any:
 def _several(n: Any, f: Any) -> Any:
     """In the order in which they are written, a mask of floats behind them."""
     b, t, m = f(n.H, n.Tq, n.Tk), f(n.H, n.Tq + n.Tk - 1), f(n.B, 1, n.Tq, n.Tk)
-    ours = [heed.bias(b), heed.softcap(1.5), heed.distance_bias(t, n.Tk - 1), heed.temperature(0.7)]
+    ours = [heed.dense_bias(b), heed.soft_cap(1.5), heed.distance_bias(t, n.Tk - 1), heed.temperature(0.7)]
     theirs = (
         twin.bias(b),
         twin.softcap(1.5),
@@ -105,8 +105,8 @@ CASES = [
     Case("general-of-heads", _general_of_heads),
     Case("additive", _additive),
     Case("additive-of-heads", _additive_of_heads),
-    Case("cosine", lambda n, f: ({"score": heed.cosine()}, {"score": twin.cosine()})),
-    Case("cosine-9", lambda n, f: ({"score": heed.cosine(9.0)}, {"score": twin.cosine(9.0)})),
+    Case("cosine", lambda n, f: ({"score": heed.cosine_score()}, {"score": twin.cosine()})),
+    Case("cosine-9", lambda n, f: ({"score": heed.cosine_score(9.0)}, {"score": twin.cosine(9.0)})),
     Case("cosine-of-heads", _cosine_of_heads),
     _modifier("bias", lambda n, f: f(n.B, n.H, n.Tq, n.Tk)),
     _modifier("bias", lambda n, f: f(n.H, 1, n.Tk)),
@@ -130,8 +130,8 @@ CASES = [
     Case("gaussian", _gaussian),
     Case("several", _several),
     Case("sink", _sink),
-    Case("top_k", lambda n, f: ({"normaliser": heed.top_k(3)}, {"normaliser": twin.top_k(3)})),
-    Case("top_k-all", lambda n, f: ({"normaliser": heed.top_k(999)}, {"normaliser": twin.softmax})),
+    Case("top_k", lambda n, f: ({"normaliser": heed.top_k_weights(3)}, {"normaliser": twin.top_k(3)})),
+    Case("top_k-all", lambda n, f: ({"normaliser": heed.top_k_weights(999)}, {"normaliser": twin.softmax})),
     Case("sigmoid", lambda n, f: ({"normaliser": "sigmoid"}, {"normaliser": twin.sigmoid})),
     Case("none", lambda n, f: ({"normaliser": "none"}, {"normaliser": twin.none})),
 ]
@@ -185,28 +185,28 @@ def test_general_score_joins_queries_and_keys_of_different_sizes() -> None:
     q, k, v, w = twin.arrays(3, (2, 3, 4, 5), (2, 3, 6, 8), (2, 3, 6, 7), (5, 8))
     right = twin.attention(q, k, v, score=twin.general(w))
     np.testing.assert_allclose(
-        heed.attention(q, k, v, score=heed.general(w)), right.output, atol=1e-11
+        heed.attention(q, k, v, score=heed.general_score(w)), right.output, atol=1e-11
     )
 
 
 def test_stages_read_their_arrays_at_every_call() -> None:
     q, k, v, b = twin.arrays(4, (1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4), (3, 5))
-    stage = heed.bias(b)
+    stage = heed.dense_bias(b)
     heed.attention(q, k, v, modifiers=stage)
     b += 1.0 * np.arange(5)
     right = twin.attention(q, k, v, modifiers=(twin.bias(b),))
     np.testing.assert_allclose(heed.attention(q, k, v, modifiers=stage), right.output, atol=1e-12)
-    assert stage.name == "bias" and stage.arrays[0] is b and repr(stage) == "heed.bias(array)"
+    assert stage.name == "bias" and stage.arrays[0] is b and repr(stage) == "heed.dense_bias(array)"
 
 
 def test_arrays_of_stages_are_taken_in_the_precision_of_the_call() -> None:
     q, k, v, b = twin.arrays(5, (1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4), (3, 5))
     single = heed.attention(
-        *(x.astype(np.float32) for x in (q, k, v)), modifiers=heed.bias(b), mask=b
+        *(x.astype(np.float32) for x in (q, k, v)), modifiers=heed.dense_bias(b), mask=b
     )
     right = twin.attention(q, k, v, modifiers=(twin.bias(2 * b),)).output
     np.testing.assert_allclose(single, right, atol=1e-6)
-    double = heed.attention(q, k, v, modifiers=heed.bias(b.astype(np.float16)))
+    double = heed.attention(q, k, v, modifiers=heed.dense_bias(b.astype(np.float16)))
     right = twin.attention(q, k, v, modifiers=(twin.bias(b.astype(np.float16)),)).output
     np.testing.assert_allclose(double, right, atol=1e-12)
 
@@ -220,14 +220,14 @@ def _call(**options: Any) -> Any:
     [
         (lambda: _call(score="doot"), "'scaled_dot' and 'dot' go by name"),
         (lambda: _call(score="dot", scale=1.0), "scale goes with the score 'scaled_dot'"),
-        (lambda: _call(score=heed.cosine(), scale=1.0), "scale goes with the score 'scaled_dot'"),
+        (lambda: _call(score=heed.cosine_score(), scale=1.0), "scale goes with the score 'scaled_dot'"),
         (lambda: _call(normaliser="softmx"), "'softmax', 'sigmoid' and 'none' go by name"),
-        (lambda: _call(modifiers=heed.bias(np.zeros((4, 5)))), "does not broadcast"),
+        (lambda: _call(modifiers=heed.dense_bias(np.zeros((4, 5)))), "does not broadcast"),
         (lambda: _call(modifiers=heed.alibi(np.zeros(3))), "slopes"),
         (lambda: _call(normaliser="sigmoid", return_lse=True), "only softmax does"),
-        (lambda: heed.softcap(0.0), "cap"),
+        (lambda: heed.soft_cap(0.0), "cap"),
         (lambda: heed.temperature(0.0), "temperature"),
-        (lambda: heed.top_k(0), "top_k"),
+        (lambda: heed.top_k_weights(0), "top_k"),
         (lambda: heed.alibi(0), "0 heads"),
         (lambda: heed.shaw(), "give a table"),
         (lambda: heed.causal("middle"), "corner 'middle'"),
@@ -241,14 +241,14 @@ def test_wrong_values_are_errors_of_heed(wrong: Callable[[], Any], message: str)
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda: _call(score=heed.softcap(1.0)), "score: heed.softcap is a modifier, not a score"),
-        (lambda: _call(modifiers=heed.top_k(2)), "heed.top_k is a normaliser, not a modifier"),
+        (lambda: _call(score=heed.soft_cap(1.0)), "score: heed.soft_cap is a modifier, not a score"),
+        (lambda: _call(modifiers=heed.top_k_weights(2)), "heed.top_k_weights is a normaliser, not a modifier"),
         (lambda: _call(modifiers=[heed.causal()]), "Mask is not a modifier"),
         (lambda: _call(modifiers=1), "neither a modifier nor a sequence"),
-        (lambda: _call(normaliser=heed.cosine()), "heed.cosine is a score, not a normaliser"),
+        (lambda: _call(normaliser=heed.cosine_score()), "heed.cosine_score is a score, not a normaliser"),
         (lambda: _call(score=3), "int is not a score"),
-        (lambda: heed.bias([1.0]), "array: list is no array"),
-        (lambda: heed.bias(np.zeros(3, int)), "must be floating point"),
+        (lambda: heed.dense_bias([1.0]), "array: list is no array"),
+        (lambda: heed.dense_bias(np.zeros(3, int)), "must be floating point"),
         (lambda: heed.causal(1.5), "corner"),
     ],
 )

@@ -140,7 +140,7 @@ def test_gradients_reach_the_arrays_of_stages():
     q, k, v = draw(2, 4, 9, 8), draw(2, 4, 9, 8), draw(2, 4, 9, 8)
     bias = draw(4, 9, 9)
     keys, values = draw(7, 8), draw(7, 8)
-    output = ht.attention(q, k, v, modifiers=[heed.bias(bias), heed.shaw(keys, values)])
+    output = ht.attention(q, k, v, modifiers=[heed.dense_bias(bias), heed.shaw(keys, values)])
     theirs = plain_shaw(q, k, v, bias, keys, values)
     close(output, theirs, 1e-5)
     wanted = (q, k, v, bias, keys, values)
@@ -223,7 +223,7 @@ def test_gradcheck():
     tensors = [draw(1, 2, 3, 4, dtype=torch.float64) for _ in range(3)]
     bias = draw(2, 3, 3, dtype=torch.float64)
     assert torch.autograd.gradcheck(
-        lambda q, k, v, b: ht.attention(q, k, v, modifiers=heed.bias(b), mask=heed.causal()),
+        lambda q, k, v, b: ht.attention(q, k, v, modifiers=heed.dense_bias(b), mask=heed.causal()),
         (*tensors, bias),
     )
 
@@ -250,7 +250,7 @@ def test_heed_attention_takes_tensors_without_gradient():
 def test_no_gradient_is_lost_silently():
     q, k, v = (draw(1, 2, 3, 4).detach() for _ in range(3))
     table, bias = draw(1, 2, 1, 1), draw(1, 2, 3, 3)
-    for option in ({"modifiers": heed.bias(table)}, {"mask": bias}):
+    for option in ({"modifiers": heed.dense_bias(table)}, {"mask": bias}):
         with pytest.raises(TypeError, match="requires a gradient: use heed.torch.attention"):
             heed.attention(q, k, v, **option)
         with torch.no_grad():

@@ -42,16 +42,16 @@ TEST(AttentionAllocations, NoneInSteadyState) {
   const int threads = num_threads();
   set_num_threads(1);
   expect_no_allocations({}, "plain");
-  expect_no_allocations({.see = causal() & key_lengths({90, 41})}, "masks");
-  expect_no_allocations({.see = boolean_mask(ones({70, 90}, DType::boolean))}, "boolean mask");
+  expect_no_allocations({.mask = causal() & key_lengths({90, 41})}, "masks");
+  expect_no_allocations({.mask = boolean_mask(ones({70, 90}, DType::boolean))}, "boolean mask");
   Tensor slopes = alibi_slopes(4), table = randn({9, 16});
   slopes.requires_grad();
   table.requires_grad();
-  expect_no_allocations({.modify = {alibi(slopes), shaw_keys(table), soft_cap(30.0)},
-                         .normalise = softmax_with_sink(zeros({4})),
-                         .reweight = {weight_dropout(0.1, 3)}},
+  expect_no_allocations({.modifiers = {alibi(slopes), shaw_keys(table), soft_cap(30.0)},
+                         .normaliser = softmax_with_sink(zeros({4})),
+                         .reweights = {weight_dropout(0.1, 3)}},
                         "stages");
-  expect_no_allocations({.modify = {dense_bias(randn({4, 70, 90}))}}, "dense bias");
+  expect_no_allocations({.modifiers = {dense_bias(randn({4, 70, 90}))}}, "dense bias");
   set_num_threads(threads);
 }
 

@@ -137,7 +137,8 @@ TEST(Attention, LargeScoresAreAsGoodAsWrittenOut) {
 TEST(Attention, WeightsOfLongRowsSumToOne) {
   const Tensor q = randn({1, 1, 50, 16}), k = randn({1, 1, 8192, 16});
   for_each_isa([&](Isa) {
-    const Tensor y = attention(q, k, zeros(k.shape()), {.reweight = {shaw_values(ones({33, 16}))}});
+    const Tensor y =
+        attention(q, k, zeros(k.shape()), {.reweights = {shaw_values(ones({33, 16}))}});
     EXPECT_LE(max_relative_error(y, ones(y.shape())), 1.5e-6);
   });
 }
@@ -148,7 +149,7 @@ TEST(Attention, ARowThatSeesNothingIsZeroWithoutGradient) {
   for (const DType dtype : {DType::f32, DType::f64}) {
     for (const Mask& mask : {half, holes, half & causal()}) {
       const Operands x = random_operands(kSizes, dtype);
-      const auto [y, lse] = attention_with_log_sum_exp(x.q, x.k, x.v, {.see = mask});
+      const auto [y, lse] = attention_with_log_sum_exp(x.q, x.k, x.v, {.mask = mask});
       backward(y, ones(y.shape(), dtype));
       EXPECT_TRUE(same_bits(view::select(y, 0, 0), zeros({4, 37, 10}, dtype))) << mask.name();
       EXPECT_TRUE(same_bits(view::select(lse, 0, 0), full({4, 37}, -kInfinity, dtype)));
@@ -193,11 +194,11 @@ TEST(Attention, WhatIsHiddenCannotLeak) {
   for (const DType dtype : {DType::f32, DType::f64}) {
     for_each_isa([&](Isa isa) {
       for (const Mask& mask : masks_of_tail()) {
-        const AttentionSpec spec{.modify = {soft_cap(8.0)}, .see = mask};
+        const AttentionSpec spec{.modifiers = {soft_cap(8.0)}, .mask = mask};
         for (const double poison : {kNan, kInfinity, -kInfinity}) {
           const std::string what = mask.name() + " on " + std::string(name_of(isa));
-          expect_close(run(poisoned(kSizes, dtype, 20, poison), {.see = mask}),
-                       run(random_operands(kSizes, dtype), {.see = mask}), 1e-6, what);
+          expect_close(run(poisoned(kSizes, dtype, 20, poison), {.mask = mask}),
+                       run(random_operands(kSizes, dtype), {.mask = mask}), 1e-6, what);
           expect_close(run(poisoned(kSizes, dtype, 20, poison), spec),
                        run(random_operands(kSizes, dtype), spec), 1e-6, what + ", soft_cap");
         }
@@ -218,7 +219,7 @@ TEST(Attention, WhatIsHiddenCannotLeakThroughAnyStage) {
       parameters.back().requires_grad();
       again.back().requires_grad();
     }
-    AttentionSpec spec{.see = mask}, other{.see = mask};
+    AttentionSpec spec{.mask = mask}, other{.mask = mask};
     stage.use(spec, parameters);
     stage.use(other, again);
     expect_close(run(poisoned(s, DType::f32, 13, kNan), spec), run(random_operands(s), other), 1e-6,
@@ -244,7 +245,7 @@ TEST(Attention, CausalCornersWithUnequalLengths) {
       const Operands x = random_operands(s, DType::f64);
       const Outcome truth =
           outcome_of(x, [&](auto q, auto k, auto v) { return plain_attention(q, k, v, plain); });
-      expect_close(run(random_operands(s), {.score = dot_score(), .see = causal(corner)}), truth,
+      expect_close(run(random_operands(s), {.score = dot_score(), .mask = causal(corner)}), truth,
                    2e-6, "causal");
     }
   }
@@ -254,8 +255,8 @@ TEST(Attention, StagesRunInTheOrderGiven) {
   const Tensor x = full({1, 1, 2, 1}, 2.0);
   const Tensor v = from_values<float>({0, 1}, {1, 1, 2, 1});
   const Modifier bias = dense_bias(from_values<float>({0, 5}, {2}));
-  const auto weight = [&](std::vector<Modifier> modify) {
-    return attention(x, x, v, {.score = dot_score(), .modify = modify}).to_vector<float>()[0];
+  const auto weight = [&](std::vector<Modifier> modifiers) {
+    return attention(x, x, v, {.score = dot_score(), .modifiers = modify}).to_vector<float>()[0];
   };
   const auto sigmoid = [](double s) { return 1.0 / (1.0 + std::exp(-s)); };
   EXPECT_NEAR(weight({soft_cap(3.0), bias}), sigmoid(5.0), 1e-6);
@@ -273,9 +274,9 @@ TEST(Attention, QueryHeadsReadTheirGroupsKeys) {
 
 TEST(Attention, BitsDependNotOnThreads) {
   const CaseSizes s{.B = 2, .H = 4, .G = 2, .Tq = 230, .Tk = 1300, .D = 16, .Dv = 16};
-  const AttentionSpec spec{.modify = {soft_cap(20.0)},
-                           .see = causal(Corner::bottom_right),
-                           .reweight = {weight_dropout(0.2, 5)}};
+  const AttentionSpec spec{.modifiers = {soft_cap(20.0)},
+                           .mask = causal(Corner::bottom_right),
+                           .reweights = {weight_dropout(0.2, 5)}};
   const int before = num_threads();
   set_num_threads(1);
   const Outcome one = run(random_operands(s), spec);
@@ -290,7 +291,7 @@ TEST(Attention, BitsDependNotOnTheRestOfTheBatch) {
   const CaseSizes s{.B = 3, .H = 2, .G = 1, .Tq = 70, .Tk = 90, .D = 16, .Dv = 16};
   const std::vector<std::int64_t> lengths{90, 3, 41};
   const Operands all = random_operands(s);
-  const Tensor y = attention(all.q, all.k, all.v, {.see = key_lengths(lengths)});
+  const Tensor y = attention(all.q, all.k, all.v, {.mask = key_lengths(lengths)});
   Generator generator(3);
   const Tensor dy = normal(y.shape(), 0.0, 1.0, generator);
   backward(y, dy);
@@ -299,7 +300,7 @@ TEST(Attention, BitsDependNotOnTheRestOfTheBatch) {
     Operands one{part(all.q), part(all.k), part(all.v)};
     for (Tensor* const x : {&one.q, &one.k, &one.v}) x->requires_grad();
     const Tensor alone = attention(one.q, one.k, one.v,
-                                   {.see = key_lengths({lengths[static_cast<std::size_t>(b)]})});
+                                   {.mask = key_lengths({lengths[static_cast<std::size_t>(b)]})});
     backward(alone, contiguous_copy(part(dy)));
     expect_same_bits({alone, one.q.grad(), one.k.grad(), one.v.grad()},
                      {part(y), part(all.q.grad()), part(all.k.grad()), part(all.v.grad())},
@@ -318,8 +319,8 @@ TEST(Attention, MinusInfinityInABiasHides) {
         seen.mutable_data<bool>()[n] = false;
       }
     }
-    expect_close(run(random_operands(kSizes, dtype), {.modify = {dense_bias(bias)}}),
-                 run(random_operands(kSizes, dtype), {.see = boolean_mask(seen)}), 1e-6, "-inf");
+    expect_close(run(random_operands(kSizes, dtype), {.modifiers = {dense_bias(bias)}}),
+                 run(random_operands(kSizes, dtype), {.mask = boolean_mask(seen)}), 1e-6, "-inf");
   }
 }
 
@@ -328,7 +329,7 @@ TEST(Attention, InfinityInABiasStaysInItsRow) {
     Tensor bias = zeros({37, 45}, dtype);
     Tensor at = view::slice(view::slice(bias, 0, 5, 6), 1, 7, 8);
     copy_into(at, full({}, kInfinity, dtype));
-    const Tensor y = run(random_operands(kSizes, dtype), {.modify = {dense_bias(bias)}}).y;
+    const Tensor y = run(random_operands(kSizes, dtype), {.modifiers = {dense_bias(bias)}}).y;
     const Tensor expected = run(random_operands(kSizes, dtype), {}).y;
     for (std::int64_t i = 0; i < 37; ++i) {
       const Tensor row = view::select(y, 2, i);
@@ -345,7 +346,7 @@ TEST(Attention, InfinityInABiasStaysInItsRow) {
 
 TEST(Attention, TheSameSeedGivesTheSameDropout) {
   const auto with = [](Reweight dropout) {
-    return run(random_operands(kSizes), {.reweight = {std::move(dropout)}});
+    return run(random_operands(kSizes), {.reweights = {std::move(dropout)}});
   };
   expect_same_bits(with(weight_dropout(0.4, 7)), with(weight_dropout(0.4, 7)), "seed 7");
   EXPECT_FALSE(same_bits(with(weight_dropout(0.4, 7)).y, with(weight_dropout(0.4, 8)).y));
@@ -358,7 +359,7 @@ TEST(Attention, EmptySizesAreLegal) {
                                CaseSizes{.B = 0, .Tq = 0, .Tk = 0}}) {
       for (const Mask& mask : {Mask(), causal()}) {
         const Operands x = random_operands(s, dtype);
-        const auto [y, lse] = attention_with_log_sum_exp(x.q, x.k, x.v, {.see = mask});
+        const auto [y, lse] = attention_with_log_sum_exp(x.q, x.k, x.v, {.mask = mask});
         EXPECT_TRUE(same_bits(y, zeros({s.B, s.H, s.Tq, s.Dv}, dtype)));
         EXPECT_TRUE(same_bits(lse, full({s.B, s.H, s.Tq}, -kInfinity, dtype)));
         backward(y, ones(y.shape(), dtype));
@@ -373,7 +374,7 @@ TEST(Attention, EmptySizesAreLegal) {
 TEST(Attention, LogSumExpIsThatOfTheScoresAndHasAGradient) {
   const CaseSizes s{.B = 1, .H = 2, .G = 1, .Tq = 4, .Tk = 5, .D = 3, .Dv = 2};
   Operands x = random_operands(s, DType::f64);
-  const auto [y, lse] = attention_with_log_sum_exp(x.q, x.k, x.v, {.see = causal()});
+  const auto [y, lse] = attention_with_log_sum_exp(x.q, x.k, x.v, {.mask = causal()});
   for (std::int64_t i = 0; i < 4; ++i) {
     double total = 0.0;
     for (std::int64_t j = 0; j <= i; ++j) {
@@ -390,7 +391,7 @@ TEST(Attention, LogSumExpIsThatOfTheScoresAndHasAGradient) {
     const GradCheckResult result = gradcheck(
         [&](std::span<const Tensor> in) {
           const AttentionResult a =
-              attention_with_log_sum_exp(in[0], in[1], in[2], {.see = causal()});
+              attention_with_log_sum_exp(in[0], in[1], in[2], {.mask = causal()});
           return unsqueeze(a.log_sum_exp, 3) + a.output * both;
         },
         inputs);
@@ -401,7 +402,7 @@ TEST(Attention, LogSumExpIsThatOfTheScoresAndHasAGradient) {
                   .op =
                       [](auto in) {
                         const AttentionResult a = attention_with_log_sum_exp(
-                            in[0], in[1], in[2], {.see = causal(Corner::bottom_right)});
+                            in[0], in[1], in[2], {.mask = causal(Corner::bottom_right)});
                         return unsqueeze(a.log_sum_exp, 3) + a.output;
                       },
                   .tolerance = 4e-6,
@@ -415,16 +416,16 @@ TEST(AttentionInto, WritesTheSameBitsWhereverItIsTold) {
       return cast_data(normal(shape, 0.0, 1.0, generator), dtype);
     };
     const Operands x{draw({2, 4, 37, 12}), draw({2, 2, 53, 12}), draw({2, 2, 53, 5})};
-    const Tensor expected = attention(x.q, x.k, x.v, {.see = causal()}).detach();
+    const Tensor expected = attention(x.q, x.k, x.v, {.mask = causal()}).detach();
     Tensor plain = zeros(expected.shape(), dtype);
-    attention_into(plain, x.q, x.k, x.v, {.see = causal()});
+    attention_into(plain, x.q, x.k, x.v, {.mask = causal()});
     EXPECT_TRUE(same_bits(plain, expected));
     EXPECT_FALSE(plain.tracks_grad());
     Tensor rows_first = view::transpose(zeros({2, 37, 4, expected.size(3)}, dtype), 1, 2);
-    attention_into(rows_first, x.q, x.k, x.v, {.see = causal()});
+    attention_into(rows_first, x.q, x.k, x.v, {.mask = causal()});
     EXPECT_TRUE(same_bits(contiguous_copy(rows_first), expected));
     Tensor features_first = view::transpose(zeros({2, 4, expected.size(3), 37}, dtype), 2, 3);
-    attention_into(features_first, x.q, x.k, x.v, {.see = causal()});
+    attention_into(features_first, x.q, x.k, x.v, {.mask = causal()});
     EXPECT_TRUE(same_bits(contiguous_copy(features_first), expected));
   }
 }

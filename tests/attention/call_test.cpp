@@ -49,9 +49,10 @@ TEST(AttentionCall, AnyStridesWillDo) {
   EXPECT_TRUE(same_bits(
       attention(q_view, k_view, v_view),
       attention(contiguous_copy(q_view), contiguous_copy(k_view), contiguous_copy(v_view))));
-  test::check_op({.name = "attention",  // also with strided inputs
-                  .shapes = {{2, 2, 5, 4}, {2, 1, 6, 4}, {2, 1, 6, 3}},
-                  .op = [](auto in) { return attention(in[0], in[1], in[2], {.see = causal()}); }});
+  test::check_op(
+      {.name = "attention",  // also with strided inputs
+       .shapes = {{2, 2, 5, 4}, {2, 1, 6, 4}, {2, 1, 6, 3}},
+       .op = [](auto in) { return attention(in[0], in[1], in[2], {.mask = causal()}); }});
 }
 
 TEST(AttentionCall, Bf16IsComputedInF32) {
@@ -68,7 +69,7 @@ TEST(AttentionCall, RecordsOnlyWhereSomebodyWantsAGradient) {
   Tensor q = drawn({1, 1, 4, 3}, 1), k = drawn({1, 1, 5, 3}, 2), v = drawn({1, 1, 5, 2}, 3);
   EXPECT_FALSE(attention(q, k, v).tracks_grad());
   Tensor bias = drawn({4, 5}, 4).requires_grad();
-  const Tensor y = attention(q, k, v, {.modify = {dense_bias(bias)}});
+  const Tensor y = attention(q, k, v, {.modifiers = {dense_bias(bias)}});
   sum(y * y).backward();
   EXPECT_GT(sum(abs(bias.grad())).item(), 0.0);
   v.requires_grad();
@@ -85,7 +86,7 @@ TEST(AttentionCall, AParameterUsedTwiceGathersBothGradients) {
   Tensor bias = drawn({4, 4}, 4, DType::f64).requires_grad();
   const auto gradient = [&](const std::vector<Modifier>& modify) {
     bias.set_grad({});
-    const Tensor y = attention(q, q, q, {.modify = modify});
+    const Tensor y = attention(q, q, q, {.modifiers = modify});
     sum(y * y).backward();
     return bias.grad();
   };
@@ -98,7 +99,7 @@ TEST(AttentionCall, BitsDependNotOnTheTapeNorOnTheBatch) {
   for (const std::int64_t Tq : {1, 8, 9}) {
     Tensor q = drawn({3, 4, Tq, 16}, 1), k = drawn({3, 2, 1100, 16}, 2);
     const Tensor v = drawn({3, 2, 1100, 5}, 3);
-    const AttentionSpec spec{.see = causal(Corner::bottom_right)};
+    const AttentionSpec spec{.mask = causal(Corner::bottom_right)};
     const Tensor off = attention(q, k, v, spec);
     q.requires_grad();
     const Tensor on = attention(q, k, v, spec);
@@ -153,18 +154,19 @@ TEST(AttentionCall, PackedSequencesAreAsIfAlone) {
   const PackedLengths lengths{{0, 3, 3, 40, 107}, {0, 5, 9, 9, 140}};
   for (const DType dtype : {DType::f32, DType::f64}) {
     check_packed(lengths, {}, dtype);
-    check_packed(lengths, {.see = causal(Corner::bottom_right)}, dtype);
-    check_packed(lengths, {.modify = {alibi(alibi_slopes(4, dtype))}, .see = window(9, 0)}, dtype);
+    check_packed(lengths, {.mask = causal(Corner::bottom_right)}, dtype);
+    check_packed(lengths, {.modifiers = {alibi(alibi_slopes(4, dtype))}, .mask = window(9, 0)},
+                 dtype);
     check_packed({{0, 0}, {0, 4}}, {}, dtype);
     check_packed({{0, 6, 6, 13}, {0, 8, 10, 19}},  // all of them two keys longer
-                 {.modify = {shaw_keys(drawn({5, 6}, 9, dtype), Corner::bottom_right)}}, dtype);
+                 {.modifiers = {shaw_keys(drawn({5, 6}, 9, dtype), Corner::bottom_right)}}, dtype);
   }
 }
 
 TEST(AttentionCall, PackedMasksCountSequences) {
   const Tensor q = drawn({7, 1, 2}, 1);
   EXPECT_EQ(error_message([&] {
-              attention_packed(q, q, q, {{0, 3, 7}, {0, 3, 7}}, {.see = key_lengths({7})});
+              attention_packed(q, q, q, {{0, 3, 7}, {0, 3, 7}}, {.mask = key_lengths({7})});
             }),
             "[attention] key_lengths has 1 lengths, the batch 2 sequences: give one for each");
   const Tensor none = zeros({0, 1, 2});

@@ -75,7 +75,7 @@ void check_steps(const Steps& steps, const SpecFor& spec, double tolerance = 3e-
   }
 }
 
-AttentionSpec causal_only(Corner corner, DType /*dtype*/) { return {.see = causal(corner)}; }
+AttentionSpec causal_only(Corner corner, DType /*dtype*/) { return {.mask = causal(corner)}; }
 
 TEST(AttentionDecodeOp, StepsGiveWhatTheWholeGives) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
@@ -87,7 +87,7 @@ TEST(AttentionDecodeOp, StepsGiveWhatTheWholeGives) {
 
 TEST(AttentionDecodeOp, AWindowOfTheCacheIsEnoughForAWindowOfTheMask) {
   const SpecFor banded = [](Corner corner, DType) {
-    return AttentionSpec{.see = window(9, 0, corner)};
+    return AttentionSpec{.mask = window(9, 0, corner)};
   };
   for (const DType dtype : {DType::f32, DType::bf16}) {
     const std::vector<std::int64_t> sizes(50, 1);
@@ -102,9 +102,9 @@ TEST(AttentionDecodeOp, StagesThatKnowDistances) {
     const Tensor k = cast_data(view::select(view::select(table, 0, 0), 0, 0), dtype);
     const Tensor v = cast_data(view::select(view::select(values, 0, 0), 0, 0), dtype);
     return AttentionSpec{
-        .modify = {alibi(alibi_slopes(H, dtype), corner), shaw_keys(k, corner), soft_cap(4.0)},
-        .see = causal(corner),
-        .reweight = {shaw_values(v, corner)}};
+        .modifiers = {alibi(alibi_slopes(H, dtype), corner), shaw_keys(k, corner), soft_cap(4.0)},
+        .mask = causal(corner),
+        .reweights = {shaw_values(v, corner)}};
   };
   for (const DType dtype : {DType::f32, DType::bf16}) {
     check_steps({.sizes = {1, 1, 5, 1, 2}, .dtype = dtype}, all);
@@ -117,18 +117,18 @@ TEST(AttentionDecodeOp, ScoresAndNormalisers) {
   const Tensor weight = normal({D, D}, 0, 0.2, generator), sinks = normal({H}, 0, 1, generator);
   const std::vector<SpecFor> specs = {
       [](Corner corner, DType) {
-        return AttentionSpec{.score = cosine_score(5.0), .see = causal(corner)};
+        return AttentionSpec{.score = cosine_score(5.0), .mask = causal(corner)};
       },
       [&](Corner corner, DType dtype) {
         return AttentionSpec{.score = general_score(cast_data(weight, dtype)),
-                             .see = causal(corner)};
+                             .mask = causal(corner)};
       },
       [&](Corner corner, DType dtype) {
-        return AttentionSpec{.see = causal(corner),
-                             .normalise = softmax_with_sink(cast_data(sinks, dtype))};
+        return AttentionSpec{.mask = causal(corner),
+                             .normaliser = softmax_with_sink(cast_data(sinks, dtype))};
       },
       [](Corner corner, DType) {
-        return AttentionSpec{.see = causal(corner), .normalise = sigmoid_weights()};
+        return AttentionSpec{.mask = causal(corner), .normaliser = sigmoid_weights()};
       }};
   for (const DType dtype : {DType::f32, DType::bf16}) {
     for (const SpecFor& spec : specs) {
@@ -171,7 +171,7 @@ TEST(AttentionDecodeOp, SaysWhatIsWrong) {
   EXPECT_EQ(decode(zeros({B, 3, 1, D})),
             "[attention_decode] q [2, 3, 1, 20] has 3 heads, the cache 2: H must be a multiple of "
             "G");
-  EXPECT_EQ(decode(zeros({B, H, 1, D}), {.normalise = softmax_with_sink(zeros({3}))}),
+  EXPECT_EQ(decode(zeros({B, H, 1, D}), {.normaliser = softmax_with_sink(zeros({3}))}),
             "[attention] sinks of softmax_with_sink [3]: there must be one for each of 4 heads");
   EXPECT_NE(decode(zeros({B, H, 1, D + 1})).find("they must agree"), std::string::npos);
 }

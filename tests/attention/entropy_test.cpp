@@ -29,7 +29,7 @@ Tensor drawn(const Shape& shape, std::uint64_t seed) {
 
 TEST(AttentionEntropy, OfEqualWeightsIsTheLogarithmOfTheirNumber) {
   const Tensor h = attention_entropy(zeros({2, 1, 3, 4}), zeros({2, 1, 9, 4}),
-                                     {.see = causal() & key_lengths({9, 0})});
+                                     {.mask = causal() & key_lengths({9, 0})});
   const std::vector<float> values = h.to_vector<float>();
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_NEAR(values[i], std::log(static_cast<double>(i + 1)), 1e-6);
@@ -54,8 +54,8 @@ TEST(AttentionEntropy, GradientsAreThoseOfDifferencesUnderAnyStages) {
       [](std::span<const Tensor> in) {
         return attention_entropy(in[0], in[1],
                                  {.score = additive_score(in[2]),
-                                  .modify = {soft_cap(2.0), dense_bias(in[3])},
-                                  .see = causal(Corner::offset(-1))});
+                                  .modifiers = {soft_cap(2.0), dense_bias(in[3])},
+                                  .mask = causal(Corner::offset(-1))});
       },
       inputs);
   EXPECT_TRUE(result.ok) << result.message;
@@ -64,7 +64,7 @@ TEST(AttentionEntropy, GradientsAreThoseOfDifferencesUnderAnyStages) {
 TEST(AttentionEntropy, WhatIsHiddenDoesNotShow) {
   const Tensor q = drawn({1, 1, 3, 4}, 1);
   Tensor k = drawn({1, 1, 5, 4}, 2);
-  const AttentionSpec spec{.see = key_lengths({4})};
+  const AttentionSpec spec{.mask = key_lengths({4})};
   const Tensor before = attention_entropy(q, k, spec);
   for (std::int64_t d = 0; d < 4; ++d) k.mutable_data<double>()[16 + d] = NAN;
   EXPECT_TRUE(test::same_bits(attention_entropy(q, k, spec), before));
@@ -73,12 +73,13 @@ TEST(AttentionEntropy, WhatIsHiddenDoesNotShow) {
 TEST(AttentionEntropy, AKeyWithoutAnyWeightAddsNothing) {
   const Tensor q = zeros({1, 1, 1, 2}), k = zeros({1, 1, 3, 2});
   const Tensor bias = from_values<float>({0, 0, -INFINITY}, {1, 3});
-  EXPECT_NEAR(attention_entropy(q, k, {.modify = {dense_bias(bias)}}).item(), std::log(2.0), 1e-6);
+  EXPECT_NEAR(attention_entropy(q, k, {.modifiers = {dense_bias(bias)}}).item(), std::log(2.0),
+              1e-6);
 }
 
 TEST(AttentionEntropy, WrongUseSaysWhatIsWrong) {
   const Tensor x = ones({1, 1, 2, 3});
-  EXPECT_EQ(error_message([&] { attention_entropy(x, x, {.normalise = sigmoid_weights()}); }),
+  EXPECT_EQ(error_message([&] { attention_entropy(x, x, {.normaliser = sigmoid_weights()}); }),
             "[attention_entropy] normalise is sigmoid_weights: the entropy is that of "
             "softmax_weights, leave it as it is");
 }

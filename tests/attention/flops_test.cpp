@@ -78,7 +78,7 @@ TEST(FlopsOfOps, AttentionOfPairsThatAreVisible) {
       return Flops{2 * 2 * 4 * each * (8 + 5), 2 * 2 * 4 * each * (3 * 8 + 2 * 5)};
     };
     EXPECT_EQ(flops_of([&] { return attention(q, k, v); }), pairs(30 * 30));
-    EXPECT_EQ(flops_of([&] { return attention(q, k, v, {.see = causal()}); }), pairs(30 * 31 / 2));
+    EXPECT_EQ(flops_of([&] { return attention(q, k, v, {.mask = causal()}); }), pairs(30 * 31 / 2));
   }
 }
 
@@ -87,7 +87,7 @@ TEST(FlopsOfOps, Decoding) {
     KvCache cache({.heads = 2, .features = 16, .dtype = dtype});
     cache.append(randn({1, 2, 9, 16}), randn({1, 2, 9, 16}));
     const FlopCounter counter;
-    attention_decode(randn({1, 4, 1, 16}), cache, {.see = causal(Corner::bottom_right)});
+    attention_decode(randn({1, 4, 1, 16}), cache, {.mask = causal(Corner::bottom_right)});
     EXPECT_EQ(counter.count(), 2 * 4 * 9 * (16 + 16));
   }
 }

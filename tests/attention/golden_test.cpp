@@ -19,27 +19,27 @@ void check(const std::string& name, const std::function<AttentionSpec(const Gold
 
 TEST(AttentionGolden, PyTorch) {
   check("attention", [](const Golden&) { return AttentionSpec{}; });
-  check("attention_causal", [](const Golden&) { return AttentionSpec{.see = causal()}; });
+  check("attention_causal", [](const Golden&) { return AttentionSpec{.mask = causal()}; });
   check("attention_gqa", [](const Golden&) { return AttentionSpec{}; });
   check("attention_mask",
-        [](const Golden& g) { return AttentionSpec{.see = boolean_mask(g["mask"])}; });
+        [](const Golden& g) { return AttentionSpec{.mask = boolean_mask(g["mask"])}; });
   check("attention_bias",
-        [](const Golden& g) { return AttentionSpec{.modify = {dense_bias(g["bias"])}}; });
+        [](const Golden& g) { return AttentionSpec{.modifiers = {dense_bias(g["bias"])}}; });
 }
 
 TEST(AttentionGolden, Papers) {
   check("attention_alibi",
-        [](const Golden& g) { return AttentionSpec{.modify = {alibi(g["slopes"])}}; });
+        [](const Golden& g) { return AttentionSpec{.modifiers = {alibi(g["slopes"])}}; });
   check("attention_t5",
-        [](const Golden& g) { return AttentionSpec{.modify = {t5_bias(g["table"])}}; });
+        [](const Golden& g) { return AttentionSpec{.modifiers = {t5_bias(g["table"])}}; });
   check("attention_shaw", [](const Golden& g) {
-    return AttentionSpec{.modify = {shaw_keys(g["key_table"])},
-                         .reweight = {shaw_values(g["value_table"])}};
+    return AttentionSpec{.modifiers = {shaw_keys(g["key_table"])},
+                         .reweights = {shaw_values(g["value_table"])}};
   });
   check("attention_soft_cap",
-        [](const Golden& g) { return AttentionSpec{.modify = {soft_cap(g.number("cap"))}}; });
+        [](const Golden& g) { return AttentionSpec{.modifiers = {soft_cap(g.number("cap"))}}; });
   check("attention_sink",
-        [](const Golden& g) { return AttentionSpec{.normalise = softmax_with_sink(g["sinks"])}; });
+        [](const Golden& g) { return AttentionSpec{.normaliser = softmax_with_sink(g["sinks"])}; });
   check("attention_additive",
         [](const Golden& g) { return AttentionSpec{.score = additive_score(g["w"])}; });
 }

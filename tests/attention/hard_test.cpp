@@ -37,7 +37,7 @@ TEST(HardAttention, KeysAreDrawnAsOftenAsSoftmaxSays) {
   const Tensor k = drawn({1, 1, kKeys, 4}, 2), v = drawn({1, 1, kKeys, 3}, 3);
   const Tensor q = contiguous_copy(view::expand(drawn({1, 1, 1, 4}, 1), {1, 1, kDraws, 4}));
   Tensor weights;
-  attention(view::slice(q, 2, 0, 1), k, v, {.observe = {observe_weights(weights)}});
+  attention(view::slice(q, 2, 0, 1), k, v, {.observers = {observe_weights(weights)}});
   const HardAttention hard = hard_attention(q, k, v, {}, {11, 5});
   std::vector<double> counts(kKeys);
   for (const std::int64_t j : hard.index.to_vector<std::int64_t>()) {
@@ -57,11 +57,12 @@ TEST(HardAttention, LogProbIsThatOfSoftmaxAtTheIndex) {
     const Tensor q = drawn({2, 4, 13, 6}, 1, dtype), k = drawn({2, 2, 17, 6}, 2, dtype);
     const Tensor v = drawn({2, 2, 17, 3}, 3, dtype);
     Tensor weights;
-    const AttentionSpec spec{.modify = {soft_cap(2.0)},
-                             .see = causal() & key_lengths({17, 9}),
-                             .observe = {observe_weights(weights)}};
+    const AttentionSpec spec{.modifiers = {soft_cap(2.0)},
+                             .mask = causal() & key_lengths({17, 9}),
+                             .observers = {observe_weights(weights)}};
     attention(q, k, v, spec);
-    const HardAttention hard = hard_attention(q, k, v, {spec.score, spec.modify, spec.see}, {3, 1});
+    const HardAttention hard =
+        hard_attention(q, k, v, {spec.score, spec.modifiers, spec.mask}, {3, 1});
     const std::vector<double> w = cast_data(weights, DType::f64).to_vector<double>();
     const std::vector<double> y = cast_data(hard.output, DType::f64).to_vector<double>();
     const std::vector<double> values = cast_data(v, DType::f64).to_vector<double>();
@@ -81,7 +82,7 @@ TEST(HardAttention, ARowThatSeesNothingDrawsNothing) {
   for (const DType dtype : {DType::f64, DType::f32}) {
     Tensor q = drawn({2, 1, 4, 6}, 1, dtype).requires_grad();
     const Tensor k = drawn({2, 1, 5, 6}, 2, dtype), v = drawn({2, 1, 5, 3}, 3, dtype);
-    const HardAttention hard = hard_attention(q, k, v, {.see = key_lengths({0, 5})}, {3, 1});
+    const HardAttention hard = hard_attention(q, k, v, {.mask = key_lengths({0, 5})}, {3, 1});
     const auto first = [](const Tensor& x) { return view::select(x, 0, 0); };
     EXPECT_TRUE(same_bits(first(hard.index), full({1, 4}, -1, DType::i64)));
     EXPECT_TRUE(same_bits(first(hard.log_prob), zeros({1, 4}, dtype)));
@@ -101,7 +102,8 @@ TEST(HardAttention, TheGradientOfLogProbIsThatOfDifferences) {
   for (Tensor& x : inputs) x.requires_grad();
   const GradCheckResult result = gradcheck(
       [&](std::span<const Tensor> in) {
-        const AttentionSpec spec{.modify = {dense_bias(in[2])}, .see = causal(Corner::offset(1))};
+        const AttentionSpec spec{.modifiers = {dense_bias(in[2])},
+                                 .mask = causal(Corner::offset(1))};
         return hard_attention(in[0], in[1], v, spec, {7, 0}).log_prob;
       },
       inputs);
@@ -134,7 +136,7 @@ TEST(HardAttention, TheSameStreamDrawsTheSameKeys) {
 TEST(HardAttention, WrongUseSaysWhatIsWrong) {
   const Tensor x = ones({1, 1, 2, 3});
   EXPECT_EQ(error_message([&] {
-              hard_attention(x, x, x, {.normalise = sigmoid_weights()}, {1, 1});
+              hard_attention(x, x, x, {.normaliser = sigmoid_weights()}, {1, 1});
             }),
             "[hard_attention] normalise is sigmoid_weights: keys are drawn by softmax_weights, "
             "leave it as it is");

@@ -76,7 +76,7 @@ TEST(CheckInput, LengthsMustFit) {
 std::vector<int> seen(const AttentionInput& in, std::int64_t B, Corner corner = Corner::top_left) {
   Tensor weights;
   const Tensor q = zeros({B, 1, 2, 1}), k = zeros({B, 1, 3, 1});
-  attention(q, k, k, {.see = mask_of(in, corner), .observe = {observe_weights(weights)}});
+  attention(q, k, k, {.mask = mask_of(in, corner), .observers = {observe_weights(weights)}});
   std::vector<int> ones;
   for (const float w : weights.to_vector<float>()) ones.push_back(w > 0.0f ? 1 : 0);
   return ones;
@@ -92,8 +92,8 @@ TEST(MaskOf, LengthsCausalAndMaskTogether) {
   EXPECT_EQ(seen({.x = {}, .causal = true}, 1, Corner::bottom_right),
             (std::vector<int>{1, 1, 0, 1, 1, 1}));
   const Mask not_first = mask_fn([](int, int, int, int j) { return j > 0; });
-  EXPECT_EQ(seen({.x = {}, .see = not_first}, 1), (std::vector<int>{0, 1, 1, 0, 1, 1}));
-  EXPECT_EQ(seen({.x = {}, .lengths = lengths, .causal = true, .see = not_first}, 2),
+  EXPECT_EQ(seen({.x = {}, .mask = not_first}, 1), (std::vector<int>{0, 1, 1, 0, 1, 1}));
+  EXPECT_EQ(seen({.x = {}, .lengths = lengths, .causal = true, .mask = not_first}, 2),
             (std::vector<int>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0}));
 }
 

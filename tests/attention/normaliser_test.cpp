@@ -70,7 +70,7 @@ TEST(Normaliser, SinksTakeWeight) {
       "sink",
       [](test::Tensors in) {
         return attention(in[0], in[1], in[2],
-                         {.see = causal(), .normalise = softmax_with_sink(in[3])});
+                         {.mask = causal(), .normaliser = softmax_with_sink(in[3])});
       },
       [](test::Tensors in) {
         const Tensor scores = where(triangle(), plain_scores(in), -kInfinity);
@@ -85,8 +85,8 @@ TEST(Normaliser, ASinkAloneIsTheLogSumExpOfARowThatSeesNothing) {
   const Tensor sinks = from_values<float>({0.5, -2}, {2});
   const auto [y, lse] =
       attention_with_log_sum_exp(x, x, x,
-                                 {.see = mask_fn([](int, int, int, int) { return false; }),
-                                  .normalise = softmax_with_sink(sinks)});
+                                 {.mask = mask_fn([](int, int, int, int) { return false; }),
+                                  .normaliser = softmax_with_sink(sinks)});
   EXPECT_TRUE(test::same_bits(y, zeros({1, 2, 3, 4})));
   EXPECT_LE(test::max_relative_error(lse, view::expand(view::reshape(sinks, {1, 2, 1}), {1, 2, 3})),
             1e-6);
@@ -96,7 +96,7 @@ TEST(Normaliser, SigmoidWeighsEachKeyByItself) {
   check(
       "sigmoid",
       [](test::Tensors in) {
-        return attention(in[0], in[1], in[2], {.see = causal(), .normalise = sigmoid_weights()});
+        return attention(in[0], in[1], in[2], {.mask = causal(), .normaliser = sigmoid_weights()});
       },
       [](test::Tensors in) {
         return matmul(where(triangle(), sigmoid(plain_scores(in)), 0.0), in[2]);
@@ -109,9 +109,9 @@ TEST(Normaliser, NoneTakesTheScores) {
       "none",
       [](test::Tensors in) {
         return attention(in[0], in[1], in[2],
-                         {.modify = {soft_cap(2.0)},
-                          .see = mask_fn([](int, int, int i, int j) { return j <= i; }),
-                          .normalise = no_normaliser()});
+                         {.modifiers = {soft_cap(2.0)},
+                          .mask = mask_fn([](int, int, int i, int j) { return j <= i; }),
+                          .normaliser = no_normaliser()});
       },
       [](test::Tensors in) {
         const Tensor scores = tanh(plain_scores(in) / 2.0) * 2.0;
@@ -138,8 +138,9 @@ Tensor among_best(const Tensor& scores, std::size_t n) {
 TEST(Normaliser, TopKTakesTheBestKeys) {
   for (const std::size_t k : {1, 2, 4, 5, 100}) {
     const auto fused = [k](test::Tensors in) {
-      return attention(in[0], in[1], in[2],
-                       {.see = causal(), .normalise = top_k_weights(static_cast<std::int64_t>(k))});
+      return attention(
+          in[0], in[1], in[2],
+          {.mask = causal(), .normaliser = top_k_weights(static_cast<std::int64_t>(k))});
     };
     const auto plain = [k](test::Tensors in) {
       Tensor scores = where(triangle(), plain_scores(in), -kInfinity);
@@ -157,7 +158,7 @@ TEST(Normaliser, TopKTakesTheEarlierOfEqualKeysAndKeepsTheirGradient) {
     Tensor v = zeros({1, 1, 9, 1}, dtype);
     v.requires_grad();
     const auto [y, lse] =
-        attention_with_log_sum_exp(x, k, v, {.score = dot_score(), .normalise = top_k_weights(4)});
+        attention_with_log_sum_exp(x, k, v, {.score = dot_score(), .normaliser = top_k_weights(4)});
     backward(y, ones({1, 1, 3, 1}, dtype));
     for (std::int64_t j = 0; j < 9; ++j) {
       EXPECT_NEAR(view::select(view::reshape(v.grad(), {9}), 0, j).item(), j < 4 ? 0.75 : 0.0,
@@ -176,7 +177,8 @@ TEST(Normaliser, HardReadsOneValueAndSendsNoGradientToScores) {
     Tensor bias = zeros({20, 30}, dtype);
     for (Tensor* const x : {&q, &k, &v, &bias}) x->requires_grad();
     const Tensor y = attention(
-        q, k, v, {.modify = {dense_bias(bias)}, .see = causal(), .normalise = hard_weights(3)});
+        q, k, v,
+        {.modifiers = {dense_bias(bias)}, .mask = causal(), .normaliser = hard_weights(3)});
     backward(y, ones(y.shape(), dtype));
     const std::vector<double> out = cast_data(y.detach(), DType::f64).to_vector<double>();
     const std::vector<double> values = cast_data(v.detach(), DType::f64).to_vector<double>();
@@ -202,21 +204,22 @@ TEST(Normaliser, WrongUseSaysWhatIsWrong) {
               softmax_with_sink(ones({2, 1}));
             }),
             "[softmax_with_sink] sinks [2, 1]: they must be [H], one for each head");
-  EXPECT_EQ(error_message([&] { attention(x, x, x, {.normalise = softmax_with_sink(ones({3}))}); }),
-            "[attention] sinks of softmax_with_sink [3]: there must be one for each of 2 heads");
+  EXPECT_EQ(
+      error_message([&] { attention(x, x, x, {.normaliser = softmax_with_sink(ones({3}))}); }),
+      "[attention] sinks of softmax_with_sink [3]: there must be one for each of 2 heads");
   EXPECT_EQ(error_message([&] {
-              attention(x, x, x, {.normalise = softmax_with_sink(ones({2}, DType::f64))});
+              attention(x, x, x, {.normaliser = softmax_with_sink(ones({2}, DType::f64))});
             }),
             "[attention] sinks of softmax_with_sink is f64, this call computes in f32: use cast(x, "
             "DType::f32)");
   EXPECT_EQ(error_message([] { top_k_weights(0); }),
             "[top_k_weights] k is 0: a query must see at least 1 key");
   EXPECT_EQ(
-      error_message([&] { attention_with_log_sum_exp(x, x, x, {.normalise = hard_weights(1)}); }),
+      error_message([&] { attention_with_log_sum_exp(x, x, x, {.normaliser = hard_weights(1)}); }),
       "[attention] the log-sum-exp of hard_weights: only softmax has one");
-  EXPECT_EQ(
-      error_message([&] { attention_with_log_sum_exp(x, x, x, {.normalise = sigmoid_weights()}); }),
-      "[attention] the log-sum-exp of sigmoid_weights: only softmax has one");
+  EXPECT_EQ(error_message(
+                [&] { attention_with_log_sum_exp(x, x, x, {.normaliser = sigmoid_weights()}); }),
+            "[attention] the log-sum-exp of sigmoid_weights: only softmax has one");
 }
 
 }  // namespace

@@ -53,18 +53,19 @@ StageCase bias_case(const CaseSizes& s, const Shape& shape) {
   static_cast<void>(s);
   return {"dense_bias " + to_string(shape),
           {shape},
-          [](AttentionSpec& spec, Tensors p) { spec.modify.push_back(dense_bias(p[0])); },
+          [](AttentionSpec& spec, Tensors p) { spec.modifiers.push_back(dense_bias(p[0])); },
           {.scores = [](const Tensor& x, const Tensor&, Tensors p) { return x + p[0]; }}};
 }
 
 StageCase temperature_case(const Shape& shape) {
-  return {
-      "temperature " + to_string(shape),
-      {shape},
-      [](AttentionSpec& spec, Tensors p) { spec.modify.push_back(temperature(exp(p[0] * 0.3))); },
-      {.scores = [](const Tensor& x, const Tensor&, Tensors p) {
-        return x / reshape(exp(p[0] * 0.3), {p[0].numel(), 1, 1});
-      }}};
+  return {"temperature " + to_string(shape),
+          {shape},
+          [](AttentionSpec& spec, Tensors p) {
+            spec.modifiers.push_back(temperature(exp(p[0] * 0.3)));
+          },
+          {.scores = [](const Tensor& x, const Tensor&, Tensors p) {
+            return x / reshape(exp(p[0] * 0.3), {p[0].numel(), 1, 1});
+          }}};
 }
 
 std::vector<StageCase> distance_cases(const CaseSizes& s) {
@@ -72,7 +73,7 @@ std::vector<StageCase> distance_cases(const CaseSizes& s) {
   return {
       {"alibi",
        {{s.H}},
-       [](AttentionSpec& spec, Tensors p) { spec.modify.push_back(alibi(p[0] * 0.1)); },
+       [](AttentionSpec& spec, Tensors p) { spec.modifiers.push_back(alibi(p[0] * 0.1)); },
        {.scores =
             [s](const Tensor& x, const Tensor&, Tensors p) {
               const Tensor far = by_pairs(s, x.dtype(), [](auto i, auto j) {
@@ -83,7 +84,8 @@ std::vector<StageCase> distance_cases(const CaseSizes& s) {
       {"t5_bias",
        {{8, s.H}},
        [](AttentionSpec& spec, Tensors p) {
-         spec.modify.push_back(t5_bias(p[0], {.max_distance = 6, .corner = Corner::bottom_right}));
+         spec.modifiers.push_back(
+             t5_bias(p[0], {.max_distance = 6, .corner = Corner::bottom_right}));
        },
        {.scores =
             [s](const Tensor& x, const Tensor&, Tensors p) {
@@ -95,7 +97,7 @@ std::vector<StageCase> distance_cases(const CaseSizes& s) {
       {"distance_bias",
        {{s.H, s.Tq + s.Tk + 4}},
        [zero](AttentionSpec& spec, Tensors p) {
-         spec.modify.push_back(distance_bias(p[0], zero, Corner::offset(-1)));
+         spec.modifiers.push_back(distance_bias(p[0], zero, Corner::offset(-1)));
        },
        {.scores =
             [s, zero](const Tensor& x, const Tensor&, Tensors p) {
@@ -104,7 +106,7 @@ std::vector<StageCase> distance_cases(const CaseSizes& s) {
             }}},
       {"distance_bias shared",
        {{s.Tq + s.Tk}},
-       [s](AttentionSpec& spec, Tensors p) { spec.modify.push_back(distance_bias(p[0], s.Tk)); },
+       [s](AttentionSpec& spec, Tensors p) { spec.modifiers.push_back(distance_bias(p[0], s.Tk)); },
        {.scores =
             [s](const Tensor& x, const Tensor&, Tensors p) {
               return x + rows_by_pairs(s, p[0], 0, [&](auto i, auto j) { return i - j + s.Tk; });
@@ -126,7 +128,7 @@ std::vector<StageCase> shaw_cases(const CaseSizes& s) {
   return {
       {"shaw_keys",
        {{s.H, 5, s.D}},
-       [](AttentionSpec& spec, Tensors p) { spec.modify.push_back(shaw_keys(p[0])); },
+       [](AttentionSpec& spec, Tensors p) { spec.modifiers.push_back(shaw_keys(p[0])); },
        {.scores =
             [=](const Tensor& x, const Tensor& q, Tensors p) {
               return x + dot_rows(q, rows_by_pairs(s, p[0], 1, [](auto i, auto j) {
@@ -136,7 +138,7 @@ std::vector<StageCase> shaw_cases(const CaseSizes& s) {
       {"shaw_keys shared",
        {{3, s.D}},
        [](AttentionSpec& spec, Tensors p) {
-         spec.modify.push_back(shaw_keys(p[0], Corner::bottom_right));
+         spec.modifiers.push_back(shaw_keys(p[0], Corner::bottom_right));
        },
        {.scores =
             [=](const Tensor& x, const Tensor& q, Tensors p) {
@@ -146,7 +148,7 @@ std::vector<StageCase> shaw_cases(const CaseSizes& s) {
             }}},
       {"shaw_values",
        {{s.H, 7, s.Dv}},
-       [](AttentionSpec& spec, Tensors p) { spec.reweight.push_back(shaw_values(p[0])); },
+       [](AttentionSpec& spec, Tensors p) { spec.reweights.push_back(shaw_values(p[0])); },
        {.output =
             [=](const Tensor& weights, Tensors p) {
               return read_rows(weights, rows_by_pairs(s, p[0], 1, [](auto i, auto j) {
@@ -156,7 +158,7 @@ std::vector<StageCase> shaw_cases(const CaseSizes& s) {
       {"shaw_values shared",
        {{5, s.Dv}},
        [](AttentionSpec& spec, Tensors p) {
-         spec.reweight.push_back(shaw_values(p[0], Corner::offset(1)));
+         spec.reweights.push_back(shaw_values(p[0], Corner::offset(1)));
        },
        {.output =
             [=](const Tensor& weights, Tensors p) {
@@ -172,7 +174,7 @@ StageCase dropout_case(const CaseSizes& s) {
   return {
       "weight_dropout",
       {},
-      [=](AttentionSpec& spec, Tensors) { spec.reweight.push_back(weight_dropout(0.3, random)); },
+      [=](AttentionSpec& spec, Tensors) { spec.reweights.push_back(weight_dropout(0.3, random)); },
       {.weights = [=](const Tensor& weights, Tensors) {
         const kernels::WeightMask mask(random, 0.3);
         Tensor factors = empty(weights.shape(), DType::f64);
@@ -190,7 +192,7 @@ StageCase gaussian_case(const CaseSizes& s, const Shape& shape) {
   return {"gaussian " + to_string(shape),
           {shape},
           [](AttentionSpec& spec, Tensors p) {
-            spec.reweight.push_back(gaussian(p[0] * 2.0 + 2.0, 1.5));
+            spec.reweights.push_back(gaussian(p[0] * 2.0 + 2.0, 1.5));
           },
           {.weights = [s](const Tensor& weights, Tensors p) {
             const Tensor keys =
@@ -204,7 +206,7 @@ StageCase gumbel_noise_case(const CaseSizes& s) {
   const RandomStream random{19, 3};
   return {"gumbel_noise",
           {},
-          [=](AttentionSpec& spec, Tensors) { spec.modify.push_back(gumbel_noise(random)); },
+          [=](AttentionSpec& spec, Tensors) { spec.modifiers.push_back(gumbel_noise(random)); },
           {.scores = [=](const Tensor& x, const Tensor&, Tensors) {
             Tensor noise = empty(x.shape(), DType::f64);
             for (std::int64_t n = 0; n < noise.numel(); ++n) {
@@ -230,14 +232,15 @@ std::vector<StageCase> function_cases(const CaseSizes& s) {
     const auto y = std::tanh(score * decltype(score){0.5});
     return (1 - y * y) * decltype(score){0.5};
   };
-  return {{"score_mod",
-           {},
-           [f](AttentionSpec& spec, Tensors) { spec.modify.push_back(score_mod(f)); },
-           {.scores = plain}},
-          {"score_mod with its derivative",
-           {},
-           [f, slope](AttentionSpec& spec, Tensors) { spec.modify.push_back(score_mod(f, slope)); },
-           {.scores = plain}}};
+  return {
+      {"score_mod",
+       {},
+       [f](AttentionSpec& spec, Tensors) { spec.modifiers.push_back(score_mod(f)); },
+       {.scores = plain}},
+      {"score_mod with its derivative",
+       {},
+       [f, slope](AttentionSpec& spec, Tensors) { spec.modifiers.push_back(score_mod(f, slope)); },
+       {.scores = plain}}};
 }
 
 StageCase additive_case(const CaseSizes& s) {
@@ -267,7 +270,7 @@ Tensor among_best(const Tensor& scores, std::int64_t n) {
 StageCase top_k_case() {
   return {"top_k_weights",
           {},
-          [](AttentionSpec& spec, Tensors) { spec.normalise = top_k_weights(3); },
+          [](AttentionSpec& spec, Tensors) { spec.normaliser = top_k_weights(3); },
           {.seen = [](const Tensor& scores) { return among_best(scores, 3); }}};
 }
 
@@ -280,12 +283,12 @@ StageCase observers_case() {
   return {"observers",
           {},
           [out](AttentionSpec& spec, Tensors) {
-            spec.observe = {observe_scores(out->scores, {}, 0),
-                            observe_scores(out->modified, {.rows = {2, 0}}),
-                            observe_weights(out->weights, {.heads = {1}}),
-                            observe_weights(out->read, {}, WeightsAt::read),
-                            observe_top_weights(out->top, 2),
-                            observe_log_sum_exp(out->log_sum_exp)};
+            spec.observers = {observe_scores(out->scores, {}, 0),
+                              observe_scores(out->modified, {.rows = {2, 0}}),
+                              observe_weights(out->weights, {.heads = {1}}),
+                              observe_weights(out->read, {}, WeightsAt::read),
+                              observe_top_weights(out->top, 2),
+                              observe_log_sum_exp(out->log_sum_exp)};
           },
           {}};
 }
@@ -303,11 +306,11 @@ std::vector<StageCase> stage_cases(const CaseSizes& s) {
           bias_case(s, {s.Tq, 1}),
           {"soft_cap",
            {},
-           [](AttentionSpec& spec, Tensors) { spec.modify.push_back(soft_cap(1.5)); },
+           [](AttentionSpec& spec, Tensors) { spec.modifiers.push_back(soft_cap(1.5)); },
            {.scores = [](const Tensor& x, const Tensor&, Tensors) { return tanh(x / 1.5) * 1.5; }}},
           {"temperature",
            {},
-           [](AttentionSpec& spec, Tensors) { spec.modify.push_back(temperature(0.7)); },
+           [](AttentionSpec& spec, Tensors) { spec.modifiers.push_back(temperature(0.7)); },
            {.scores = [](const Tensor& x, const Tensor&, Tensors) { return x / 0.7; }}},
           temperature_case({1}),
           temperature_case({s.H})});

@@ -55,7 +55,7 @@ TEST(Position, ACodeSaysWhichWayItGoes) {
     const bool turns = code->turn(heads, 1).to_vector<float>() != heads.to_vector<float>();
     EXPECT_EQ(embeds, kind.way == PositionWay::embeddings) << kind.name;
     EXPECT_EQ(turns, kind.way == PositionWay::heads) << kind.name;
-    EXPECT_EQ(!spec.modify.empty(), kind.way == PositionWay::scores) << kind.name;
+    EXPECT_EQ(!spec.modifiers.empty(), kind.way == PositionWay::scores) << kind.name;
   }
 }
 

@@ -19,10 +19,10 @@ constexpr kernels::AttentionShape kShape{.B = 1, .H = 2, .G = 1, .Tq = 3, .Tk = 
 
 TEST(AttentionProgram, ListsTensorsAndStagesInOrder) {
   const Tensor bias = ones({3, 4}), sinks = zeros({2});
-  const AttentionSpec spec{.modify = {soft_cap(2.0), dense_bias(bias), alibi(ones({2}))},
-                           .see = causal(),
-                           .normalise = softmax_with_sink(sinks),
-                           .reweight = {weight_dropout(0.0), weight_dropout(0.5, 1)}};
+  const AttentionSpec spec{.modifiers = {soft_cap(2.0), dense_bias(bias), alibi(ones({2}))},
+                           .mask = causal(),
+                           .normaliser = softmax_with_sink(sinks),
+                           .reweights = {weight_dropout(0.0), weight_dropout(0.5, 1)}};
   TensorList inputs(3);  // q, k and v
   const PreparedSpec prepared(spec, kShape, {.q = {}, .k = {}, .scale = 0.25}, DType::f32, inputs);
   ASSERT_EQ(inputs.size(), 6u);
@@ -32,11 +32,11 @@ TEST(AttentionProgram, ListsTensorsAndStagesInOrder) {
   EXPECT_EQ(inputs[5].shape(), Shape({2, 6}));
 
   const BoundProgram<float> program(prepared, inputs, Watchers());
-  EXPECT_EQ((*program).modify.size(), 3u);
-  EXPECT_EQ((*program).reweight.size(), 1u) << "dropout of nothing is no stage";
+  EXPECT_EQ((*program).modifiers.size(), 3u);
+  EXPECT_EQ((*program).reweights.size(), 1u) << "dropout of nothing is no stage";
   EXPECT_EQ((*program).scale, 0.25f);
   EXPECT_EQ((*program).sinks, sinks.data<float>());
-  EXPECT_NE((*program).see, nullptr);
+  EXPECT_NE((*program).mask, nullptr);
 }
 
 TEST(AttentionProgram, HasTheWeightsOfAdditiveScores) {
@@ -56,15 +56,15 @@ TEST(AttentionProgram, HasTheWeightsOfAdditiveScores) {
 TEST(AttentionProgram, TopKIsLeftOutWhereEveryKeyIsAmongTheBest) {
   TensorList inputs;
   for (const auto& [k, expected] : {std::pair{1, 1}, {3, 3}, {4, 0}, {1000000000, 0}}) {
-    const PreparedSpec prepared({.normalise = top_k_weights(k)}, kShape, {}, DType::f32, inputs);
+    const PreparedSpec prepared({.normaliser = top_k_weights(k)}, kShape, {}, DType::f32, inputs);
     EXPECT_EQ((*BoundProgram<float>(prepared, inputs, Watchers())).top_k, expected) << k;
   }
   kernels::AttentionShape one = kShape;
   one.Tk = 1;
-  const PreparedSpec hard({.normalise = hard_weights(1)}, one, {}, DType::f32, inputs);
+  const PreparedSpec hard({.normaliser = hard_weights(1)}, one, {}, DType::f32, inputs);
   const BoundProgram<float> program(hard, inputs, Watchers());
   EXPECT_EQ((*program).top_k, 1) << "which key it is is asked for";
-  EXPECT_EQ((*program).modify.size(), 1u) << "the noise";
+  EXPECT_EQ((*program).modifiers.size(), 1u) << "the noise";
   EXPECT_FALSE(hard.has_log_sum_exp());
   EXPECT_TRUE(hard.keeps_log_sum_exp());
 }
@@ -72,10 +72,10 @@ TEST(AttentionProgram, TopKIsLeftOutWhereEveryKeyIsAmongTheBest) {
 TEST(AttentionProgram, WatchersStandWhereTheyLookAndOnlyInForward) {
   Tensor out[5];
   AttentionSpec spec{
-      .modify = {soft_cap(2.0)},
-      .reweight = {weight_dropout(0.5, 1)},
-      .observe = {observe_scores(out[0], {}, 0), observe_scores(out[1]), observe_weights(out[2]),
-                  observe_weights(out[3], {}, WeightsAt::read), observe_log_sum_exp(out[4])}};
+      .modifiers = {soft_cap(2.0)},
+      .reweights = {weight_dropout(0.5, 1)},
+      .observers = {observe_scores(out[0], {}, 0), observe_scores(out[1]), observe_weights(out[2]),
+                    observe_weights(out[3], {}, WeightsAt::read), observe_log_sum_exp(out[4])}};
   TensorList inputs(3);
   const PreparedSpec prepared(spec, kShape, {}, DType::f32, inputs);
   EXPECT_TRUE(prepared.shows_log_sum_exp());
@@ -85,17 +85,17 @@ TEST(AttentionProgram, WatchersStandWhereTheyLookAndOnlyInForward) {
   const auto is_watch = [](const kernels::TileStage<float>* stage) {
     return dynamic_cast<const kernels::Watch<float>*>(stage) != nullptr;
   };
-  ASSERT_EQ((*forward).modify.size(), 3u);
-  EXPECT_TRUE(is_watch((*forward).modify[0]) && is_watch((*forward).modify[2]));
-  ASSERT_EQ((*forward).reweight.size(), 3u);
-  EXPECT_TRUE(is_watch((*forward).reweight[0]) && is_watch((*forward).reweight[2]));
+  ASSERT_EQ((*forward).modifiers.size(), 3u);
+  EXPECT_TRUE(is_watch((*forward).modifiers[0]) && is_watch((*forward).modifiers[2]));
+  ASSERT_EQ((*forward).reweights.size(), 3u);
+  EXPECT_TRUE(is_watch((*forward).reweights[0]) && is_watch((*forward).reweights[2]));
   EXPECT_FALSE((*forward).only_looks);
   TensorList gradients(3);
   const BoundProgram<float> backward(prepared, inputs, std::span(gradients));
-  EXPECT_EQ((*backward).modify.size(), 1u);
-  EXPECT_EQ((*backward).reweight.size(), 1u);
+  EXPECT_EQ((*backward).modifiers.size(), 1u);
+  EXPECT_EQ((*backward).reweights.size(), 1u);
 
-  spec.modify.clear();
+  spec.modifiers.clear();
   const PreparedSpec bare(spec, kShape, {}, DType::f32, inputs);
   EXPECT_TRUE((*BoundProgram<float>(bare, inputs, bare.start_observers())).only_looks);
 }
@@ -103,10 +103,10 @@ TEST(AttentionProgram, WatchersStandWhereTheyLookAndOnlyInForward) {
 TEST(AttentionProgram, WatchersCountAsStages) {
   Tensor out;
   AttentionSpec spec;
-  for (int i = 0; i < 16; ++i) spec.observe.push_back(observe_weights(out));
+  for (int i = 0; i < 16; ++i) spec.observers.push_back(observe_weights(out));
   TensorList inputs;
   EXPECT_NO_THROW(PreparedSpec(spec, kShape, {}, DType::f32, inputs));
-  spec.reweight = {weight_dropout(0.5, 1)};
+  spec.reweights = {weight_dropout(0.5, 1)};
   EXPECT_EQ(error_message([&] { PreparedSpec(spec, kShape, {}, DType::f32, inputs); }),
             "[attention] more than 16 stages in one list: join some of them");
 }
@@ -118,8 +118,8 @@ TEST(AttentionProgram, APlainOneHasNothingInIt) {
   EXPECT_FALSE(prepared.has_sinks());
   EXPECT_TRUE(prepared.has_log_sum_exp());
   const BoundProgram<double> program(prepared, inputs, Watchers());
-  EXPECT_TRUE((*program).modify.empty() && (*program).reweight.empty());
-  EXPECT_EQ((*program).see, nullptr);
+  EXPECT_TRUE((*program).modifiers.empty() && (*program).reweights.empty());
+  EXPECT_EQ((*program).mask, nullptr);
   EXPECT_EQ((*program).sinks, nullptr);
 }
 

@@ -49,7 +49,7 @@ struct Composition {
     }
   }
   Tensor fused(std::span<const Tensor> in) const {
-    AttentionSpec spec{.score = scaled_dot_score(0.6), .see = causal(Corner::offset(3))};
+    AttentionSpec spec{.score = scaled_dot_score(0.6), .mask = causal(Corner::offset(3))};
     for_each(in, [&](const StageCase& stage, auto parameters) { stage.use(spec, parameters); });
     return attention(in[0], in[1], in[2], spec);
   }
@@ -146,9 +146,9 @@ TEST(Stages, ParametersHaveTheDtypeOfTheCall) {
 TEST(Stages, ThereIsRoomForMany) {
   const Tensor x = ones({1, 1, 2, 3});
   AttentionSpec spec;
-  for (int i = 0; i < 16; ++i) spec.modify.push_back(soft_cap(5.0));
+  for (int i = 0; i < 16; ++i) spec.modifiers.push_back(soft_cap(5.0));
   EXPECT_NO_THROW(attention(x, x, x, spec));
-  spec.modify.push_back(soft_cap(5.0));
+  spec.modifiers.push_back(soft_cap(5.0));
   EXPECT_EQ(error_message([&] { attention(x, x, x, spec); }),
             "[attention] more than 16 stages in one list: join some of them");
 }

@@ -197,7 +197,7 @@ Failures check_decoding(const Subject& subject) {
   if (!subject.traits.decodes) return failures;
   const NoGrad off;
   for (const Mode& mode : modes_of(subject.traits)) {
-    if (mode.see || (!mode.memory && !mode.causal)) continue;
+    if (mode.mask || (!mode.memory && !mode.causal)) continue;
     for (const DType dtype : {DType::f32, DType::f64}) {
       const auto layer = subject.make();
       layer->to(dtype);
@@ -278,7 +278,7 @@ Failures check_weights(const Subject& subject) {
     for (std::int64_t i = 0; i < all.numel(); ++i) {
       const std::int64_t b = i / (H * R * T), row = i / T % R, col = i % T;
       const bool hidden = (mode.lengths && col >= length_of(b, T)) || (mode.causal && col > row) ||
-                          (mode.see && !sees(row, col));
+                          (mode.mask && !sees(row, col));
       if (hidden && all.data<float>()[i] != 0.0f) {
         failures.push_back(fmt::format("{}: row {} has weight {} at hidden position {}", mode.name,
                                        row, all.data<float>()[i], col));

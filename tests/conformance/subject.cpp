@@ -37,7 +37,7 @@ std::vector<Mode> modes_of(const Traits& traits) {
     const std::string whom = memory ? "memory" : "self";
     modes.push_back({.name = whom, .memory = memory});
     if (traits.lengths) modes.push_back({whom + ", lengths", memory, false, true, false});
-    if (traits.see) modes.push_back({whom + ", mask", memory, false, false, true});
+    if (traits.mask) modes.push_back({whom + ", mask", memory, false, false, true});
     if (!memory && traits.causal) modes.push_back({whom + ", causal", memory, true, false, false});
   }
   return modes;
@@ -66,7 +66,7 @@ AttentionInput input_of(const Traits& traits, const Mode& mode, Sizes sizes, DTy
       in.lengths.mutable_data<std::int64_t>()[b] = length_of(b, in.source().size(1));
     }
   }
-  if (mode.see) in.see = mask_fn([](int, int, int i, int j) { return sees(i, j); });
+  if (mode.mask) in.mask = mask_fn([](int, int, int i, int j) { return sees(i, j); });
   return in;
 }
 

@@ -18,7 +18,7 @@ struct Sizes {
 /// How a mechanism may be asked.
 struct Mode {
   std::string name;
-  bool memory = false, causal = false, lengths = false, see = false;
+  bool memory = false, causal = false, lengths = false, mask = false;
 };
 
 /// All that the traits allow.

@@ -23,7 +23,7 @@ class PaperSlopes : public DistanceStage {
 }  // namespace
 
 void AlibiSlopes::modify(AttentionSpec& spec, Corner corner) const {
-  spec.modify.push_back(make_stage<Modifier, PaperSlopes>(corner));
+  spec.modifiers.push_back(make_stage<Modifier, PaperSlopes>(corner));
 }
 
 }  // namespace heed

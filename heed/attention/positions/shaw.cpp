@@ -23,8 +23,8 @@ void ShawRelative::visit(ParameterVisitor& visitor) {
 }
 
 void ShawRelative::modify(AttentionSpec& spec, Corner corner) const {
-  spec.modify.push_back(shaw_keys(keys, corner));
-  spec.reweight.push_back(shaw_values(values, corner));
+  spec.modifiers.push_back(shaw_keys(keys, corner));
+  spec.reweights.push_back(shaw_values(values, corner));
 }
 
 }  // namespace heed

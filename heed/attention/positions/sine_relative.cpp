@@ -51,7 +51,7 @@ SineRelative::SineRelative(const PositionConfig& config, const PositionSizes& si
 }
 
 void SineRelative::modify(AttentionSpec& spec, Corner corner) const {
-  spec.modify.push_back(make_stage<Modifier, SineKeys>(table_, corner));
+  spec.modifiers.push_back(make_stage<Modifier, SineKeys>(table_, corner));
 }
 
 }  // namespace heed

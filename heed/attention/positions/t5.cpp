@@ -22,7 +22,7 @@ T5Relative::T5Relative(const PositionConfig& config, const PositionSizes& sizes,
 void T5Relative::modify(AttentionSpec& spec, Corner corner) const {
   T5Options options = options_;
   options.corner = corner;
-  spec.modify.push_back(t5_bias(weight, options));
+  spec.modifiers.push_back(t5_bias(weight, options));
 }
 
 }  // namespace heed

@@ -89,18 +89,18 @@ class ScoreObservation : public PairObservation {
   ScoreObservation(const std::string& name, const Observed& who, const ObservedCall& call,
                    Tensor* out)
       : PairObservation(name, who, call, -std::numeric_limits<double>::infinity()),
-        see_(call.see),
+        mask_(call.mask),
         out_(out) {}
   TileStagePtr<float> stage_f32() override {
-    return std::make_unique<kernels::ScoreWatch<float>>(table<float>(), see_);
+    return std::make_unique<kernels::ScoreWatch<float>>(table<float>(), mask_);
   }
   TileStagePtr<double> stage_f64() override {
-    return std::make_unique<kernels::ScoreWatch<double>>(table<double>(), see_);
+    return std::make_unique<kernels::ScoreWatch<double>>(table<double>(), mask_);
   }
   void finish(const Tensor&) override { *out_ = pairs(); }
 
  private:
-  const kernels::Visibility* see_;
+  const kernels::Visibility* mask_;
   Tensor* out_;
 };
 

@@ -1,7 +1,7 @@
 // Observers: weights, their largest, scores and log-sum-exp of chosen heads and queries.
 //
 //   Tensor seen;
-//   attention(q, k, v, {.observe = {observe_weights(seen, {.heads = {0}})}});
+//   attention(q, k, v, {.observers = {observe_weights(seen, {.heads = {0}})}});
 //   // seen [B, 1, Tq, Tk]
 //
 // The tensors must live as long as specs with the observer are used; each call makes them anew. In

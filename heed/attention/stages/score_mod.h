@@ -1,7 +1,7 @@
 // Scores changed by a function of one's own, compiled into the loop over a tile, with its gradient
 // by dual numbers or by a derivative that is given:
 //
-//   attention(q, k, v, {.modify = {score_mod([](auto s, int b, int h, int i, int j) {
+//   attention(q, k, v, {.modifiers = {score_mod([](auto s, int b, int h, int i, int j) {
 //                         return s - 0.1f * std::abs(i - j);
 //                       })}});
 #pragma once

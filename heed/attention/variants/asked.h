@@ -21,11 +21,11 @@ inline void refuse_memory(std::string_view layer, const Tensor& memory) {
 }
 
 /// Throws if there is a mask besides lengths and causal.
-inline void refuse_mask(std::string_view layer, const Mask& see) {
-  HEED_CHECK(see.everything(),
+inline void refuse_mask(std::string_view layer, const Mask& mask) {
+  HEED_CHECK(mask.everything(),
              "[{}] mask {} is given: this layer knows lengths and causal alone; use one that "
              "looks at every pair, such as multi_head",
-             layer, see.name());
+             layer, mask.name());
 }
 
 /// Which of n positions are within the lengths i64 [B]: boolean [B, n], or [1, n] without lengths.

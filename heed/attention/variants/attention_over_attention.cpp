@@ -63,11 +63,11 @@ Tensor AttentionOverAttention::terms(const AttentionInput& in, const Tensor& que
   const Tensor document = trimmed(in.memory, in.lengths);  // [B, Tk, E]
   Tensor match = matmul(query, transpose(document));       // [B, Tq, Tk]
   const std::int64_t B = match.size(0), Tq = match.size(1), Tk = match.size(2);
-  Mask see = mask_of(in);
+  Mask mask = mask_of(in);
   if (query_lengths.defined()) {
-    see = see & boolean_mask(reshape(within(query_lengths, Tq), {B, 1, Tq, 1}));
+    mask = mask & boolean_mask(reshape(within(query_lengths, Tq), {B, 1, Tq, 1}));
   }
-  const Tensor seen = seen_pairs(see, {B, 1, Tq, Tk});
+  const Tensor seen = seen_pairs(mask, {B, 1, Tq, Tk});
   if (seen.defined()) match = where(squeeze(seen, 1), match, kHidden);
   const Tensor alpha = softmax(match, 2);  // [B, Tq, Tk]
   const Tensor beta =

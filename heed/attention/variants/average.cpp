@@ -31,7 +31,7 @@ void AverageAttention::visit(ParameterVisitor& visitor) {
 void AverageAttention::check(const AttentionInput& in) const {
   check_input("average", in, config_.embed, config_.embed);
   refuse_memory("average", in.memory);
-  refuse_mask("average", in.see);
+  refuse_mask("average", in.mask);
 }
 
 namespace {

@@ -52,6 +52,6 @@ inline constexpr Mechanism kAverage = mechanism<AverageAttention>(
      .cost = "n d^2, of which the average n d",
      .composes = "lengths, causal, decoding in constant time and memory",
      .sample = "hidden=24"},
-    {.cross = false, .see = false, .decodes = true, .fused = false, .growth = 1.0});
+    {.cross = false, .mask = false, .decodes = true, .fused = false, .growth = 1.0});
 
 }  // namespace heed

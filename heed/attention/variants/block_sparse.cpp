@@ -21,7 +21,7 @@ BlockSparseAttention::BlockSparseAttention(const Config& config, Generator& gene
     : MultiHeadAttention(valid(config).multi_head, generator), pattern_(config.pattern) {}
 
 void BlockSparseAttention::specialise(AttentionSpec& spec, Corner corner) const {
-  spec.see = block_pattern(pattern_, corner) & spec.see;
+  spec.mask = block_pattern(pattern_, corner) & spec.mask;
 }
 
 }  // namespace heed

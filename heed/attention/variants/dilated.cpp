@@ -25,7 +25,7 @@ DilatedAttention::DilatedAttention(const Config& config, Generator& generator)
       window_{.left = config.left, .right = config.right, .step = config.step} {}
 
 void DilatedAttention::specialise(AttentionSpec& spec, Corner corner) const {
-  spec.see = dilated_window(window_, corner) & spec.see;
+  spec.mask = dilated_window(window_, corner) & spec.mask;
 }
 
 }  // namespace heed

@@ -95,7 +95,7 @@ Tensor GlobalAttention::keys(const Tensor& memory, std::int64_t first) const {
 }
 
 AttentionSpec GlobalAttention::spec_of(const AttentionInput& in, const Place& place) const {
-  AttentionSpec spec{.score = dot_score(), .see = mask_of(in, place.corner)};
+  AttentionSpec spec{.score = dot_score(), .mask = mask_of(in, place.corner)};
   if (config_.score == AlignScore::scaled_dot) spec.score = scaled_dot_score();
   if (config_.score == AlignScore::general) spec.score = general_score(weight);
   if (config_.score == AlignScore::additive) spec.score = additive_score(v);
@@ -127,7 +127,7 @@ Tensor GlobalAttention::weights(const AttentionInput& in) const {
   const NoGrad no_grad;
   Tensor seen;
   Call call = call_of(in);
-  call.spec.observe.push_back(observe_weights(seen, {}, WeightsAt::read));
+  call.spec.observers.push_back(observe_weights(seen, {}, WeightsAt::read));
   attend(call);
   return seen;  // [B, 1, Tq, Tk]
 }

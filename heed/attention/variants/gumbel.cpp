@@ -29,17 +29,18 @@ GumbelAttention::GumbelAttention(const Config& config, Generator& generator)
 
 void GumbelAttention::specialise(AttentionSpec& spec, const AttentionInput&, const Place&) const {
   const bool draws = training() || sample_;
-  spec.normalise = draws ? hard_weights(default_generator().next()) : top_k_weights(1);
+  spec.normaliser = draws ? hard_weights(default_generator().next()) : top_k_weights(1);
 }
 
 Tensor GumbelAttention::attend(const Call& call) const {
   const Tensor read = attention(call.q, call.k, call.v, call.spec);  // [B, 1, Tq, E']
   if (!grad_enabled()) return read;
   AttentionSpec soft = call.spec;
-  soft.normalise = softmax_weights();
-  soft.observe.clear();
-  if (const auto& random = call.spec.normalise.draw()) soft.modify.push_back(gumbel_noise(*random));
-  soft.modify.push_back(temperature(temperature_));
+  soft.normaliser = softmax_weights();
+  soft.observers.clear();
+  if (const auto& random = call.spec.normaliser.draw())
+    soft.modifiers.push_back(gumbel_noise(*random));
+  soft.modifiers.push_back(temperature(temperature_));
   // Values have their gradient from what was read, scores from what might have been.
   const Tensor all = attention(call.q, call.k, call.v.detach(), soft);  // [B, 1, Tq, E']
   return read + (all - all.detach());                                   // [B, 1, Tq, E']

@@ -17,12 +17,12 @@ HardAttentionLayer::HardAttentionLayer(const Config& config, Generator& generato
 void HardAttentionLayer::specialise(AttentionSpec& spec, const AttentionInput&,
                                     const Place&) const {
   const bool draws = training() || sample_;
-  spec.normalise = draws ? hard_weights(default_generator().next()) : top_k_weights(1);
+  spec.normaliser = draws ? hard_weights(default_generator().next()) : top_k_weights(1);
 }
 
 HardDraw HardAttentionLayer::draw(const AttentionInput& in, RandomStream random) const {
   Call call = call_of(in);
-  call.spec.normalise = softmax_weights();
+  call.spec.normaliser = softmax_weights();
   const HardAttention drawn = hard_attention(call.q, call.k, call.v, call.spec, random);
   const Tensor entropy = attention_entropy(call.q, call.k, call.spec);  // [B, 1, Tq]
   return {result(drawn.output, in.x), squeeze(drawn.index, 1), squeeze(drawn.log_prob, 1),

@@ -73,7 +73,7 @@ void LinearAttention::visit(ParameterVisitor& visitor) {
 
 void LinearAttention::check(const AttentionInput& in) const {
   check_input("linear", in, config_.embed, config_.memory_embed);
-  refuse_mask("linear", in.see);
+  refuse_mask("linear", in.mask);
 }
 
 Tensor LinearAttention::query_features(const Tensor& x) const {
@@ -103,8 +103,8 @@ Tensor LinearAttention::attend_causal(const Tensor& q, const Asked& asked,
   const Tensor qs = chunks(q), ks = chunks(asked.k);  // [B, H n, length, D]
   const Tensor vs = chunks(asked.v);                  // [B, H n, length, D + 1]
   // By tiles, not by matrix products: there 0 times a NaN of the future would show.
-  const Tensor within_chunk =
-      attention(qs, ks, vs, {.score = dot_score(), .see = causal(), .normalise = no_normaliser()});
+  const Tensor within_chunk = attention(
+      qs, ks, vs, {.score = dot_score(), .mask = causal(), .normaliser = no_normaliser()});
   Tensor before = unsqueeze(sums, 2);  // [B, H, 1, D, D + 1]
   if (n > 1) {
     const Tensor each = reshape(summed(ks, vs), {B, H, n, D, D + 1});   // of each chunk

@@ -64,6 +64,6 @@ inline constexpr Mechanism kLinear = mechanism<LinearAttention>(
      .cost = "n d^2 / heads",
      .composes = "lengths, causal, memory, decoding in constant time and memory",
      .sample = "chunk=4"},
-    {.see = false, .decodes = true, .fused = false, .growth = 1.0});
+    {.mask = false, .decodes = true, .fused = false, .growth = 1.0});
 
 }  // namespace heed

@@ -14,7 +14,7 @@ LocalMAttention::LocalMAttention(const Config& config, Generator& generator)
 
 void LocalMAttention::specialise(AttentionSpec& spec, const AttentionInput&,
                                  const Place& place) const {
-  spec.see = spec.see & heed::window(window_, window_, place.corner);
+  spec.mask = spec.mask & heed::window(window_, window_, place.corner);
 }
 
 }  // namespace heed

@@ -68,8 +68,8 @@ Tensor LocalPAttention::places(const AttentionInput& in) const {
 void LocalPAttention::specialise(AttentionSpec& spec, const AttentionInput& in,
                                  const Place& at) const {
   const Tensor centres = unsqueeze(places(in, at), 1);  // [B, 1, Tq]
-  spec.see = spec.see & window_around(centres, window_);
-  spec.reweight.push_back(gaussian(centres, deviation_));
+  spec.mask = spec.mask & window_around(centres, window_);
+  spec.reweights.push_back(gaussian(centres, deviation_));
 }
 
 }  // namespace heed

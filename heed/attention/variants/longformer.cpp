@@ -33,7 +33,7 @@ LongformerAttention::LongformerAttention(const Config& config, Generator& genera
 }
 
 void LongformerAttention::specialise(AttentionSpec& spec, Corner corner) const {
-  spec.see = (window(left_, right_, corner) | global_positions(globals_, corner)) & spec.see;
+  spec.mask = (window(left_, right_, corner) | global_positions(globals_, corner)) & spec.mask;
 }
 
 }  // namespace heed

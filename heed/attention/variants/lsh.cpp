@@ -98,19 +98,19 @@ void LshAttention::visit(ParameterVisitor& visitor) {
 void LshAttention::check(const AttentionInput& in) const {
   check_input("lsh", in, config_.embed, config_.embed);
   refuse_memory("lsh", in.memory);
-  refuse_mask("lsh", in.see);
+  refuse_mask("lsh", in.mask);
 }
 
 // ---- whole sequences ----------------------------------------------------------------------------
 
 // A query is its own key: the one at its place, or the first.
-AttentionSpec LshAttention::spec_of(const Mask& see, bool self_first) const {
-  AttentionSpec spec{.see = see};
-  spec.modify.push_back(score_mod([self_first](auto score, int, int, int i, int j) {
+AttentionSpec LshAttention::spec_of(const Mask& mask, bool self_first) const {
+  AttentionSpec spec{.mask = see};
+  spec.modifiers.push_back(score_mod([self_first](auto score, int, int, int i, int j) {
     return j == (self_first ? 0 : i) ? score - kSelfPenalty : score;
   }));
   if (training() && config_.dropout > 0.0) {
-    spec.reweight.push_back(weight_dropout(config_.dropout, default_generator().next()));
+    spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
   return spec;
 }
@@ -157,7 +157,7 @@ Tensor LshAttention::weights(const AttentionInput& in) const {
   const std::int64_t B = in.x.size(0), T = in.x.size(1), H = config_.heads;
   const std::int64_t rounds = config_.rounds;
   Tensor seen;  // [B, rounds H, T, T], rows and columns by place
-  s.spec.observe.push_back(observe_weights(seen));
+  s.spec.observers.push_back(observe_weights(seen));
   const AttentionResult y = attention_with_log_sum_exp(s.q, s.k, s.v, s.spec);
   const std::int64_t rows = s.back.numel();
   const Tensor by_row = embedding(reshape(seen, {rows, T}), s.back);        // [rounds, B, T, H, T]
@@ -241,9 +241,9 @@ Tensor LshAttention::step_once(const Tensor& x, State& state) const {
     return reshape(gather(all, 2, ids), {B, H * R, most, D});  // [B, H R, most, D]
   };
   const Tensor asks = reshape(expand(q, {B, H, R, D}), {B, H * R, 1, D});  // [B, H R, 1, D]
-  const Mask see = row_intervals(zeros(seen.count.shape(), DType::i64), seen.count);
+  const Mask mask = row_intervals(zeros(seen.count.shape(), DType::i64), seen.count);
   const AttentionResult y = attention_with_log_sum_exp(
-      asks, chosen(state.cache.keys()), chosen(state.cache.values()), spec_of(see, true));
+      asks, chosen(state.cache.keys()), chosen(state.cache.values()), spec_of(mask, true));
   const Tensor read =
       combined(reshape(y.output, {B, H, R, D}), reshape(y.log_sum_exp, {B, H, R}), 2);  // [B, H, D]
   return out_proj(reshape(read, {B, 1, H * D}));                                        // [B, 1, E]

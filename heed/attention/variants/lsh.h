@@ -56,7 +56,7 @@ class LshAttention : public AttentionLayer {
 
   std::int64_t head_size() const { return config_.embed / config_.heads; }
   void check(const AttentionInput& in) const;
-  AttentionSpec spec_of(const Mask& see, bool self_first) const;
+  AttentionSpec spec_of(const Mask& mask, bool self_first) const;
   Tensor buckets_of(const Tensor& qk) const;
   Sorted sort(const AttentionInput& in) const;
   Tensor step_once(const Tensor& x, State& state) const;
@@ -74,6 +74,6 @@ inline constexpr Mechanism kLsh = mechanism<LshAttention>(
      .cost = "rounds n (2 chunk d + buckets d / 2)",
      .composes = "lengths, causal, decoding",
      .sample = "buckets=4 chunk=4 rounds=2"},
-    {.cross = false, .see = false, .decodes = true, .growth = 1.0});
+    {.cross = false, .mask = false, .decodes = true, .growth = 1.0});
 
 }  // namespace heed

@@ -139,14 +139,14 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const AttentionInput& in) 
 
 AttentionSpec MultiHeadAttention::spec_of(const AttentionInput& in, Corner corner) const {
   AttentionSpec spec;
-  spec.see = mask_of(in, corner);
+  spec.mask = mask_of(in, corner);
   if (position) position->modify(spec, corner);
-  HEED_CHECK(!has_extra_keys() || (spec.modify.empty() && spec.reweight.empty()),
+  HEED_CHECK(!has_extra_keys() || (spec.modifiers.empty() && spec.reweights.empty()),
              "[{}] the keys of bias_kv and zero_attn stand nowhere, and position {} counts "
              "distances: leave one of them out",
              name(), config_.position.name);
   if (training() && config_.dropout > 0.0) {
-    spec.reweight.push_back(weight_dropout(config_.dropout, default_generator().next()));
+    spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
   specialise(spec, corner);
   return spec;
@@ -173,10 +173,10 @@ void MultiHeadAttention::add_extra_keys(Heads& heads, AttentionSpec& spec) const
   }
   heads.k = concat(all_k, 2);  // [B, G, Tk + 1 or 2, D]
   heads.v = concat(all_v, 2);
-  spec.see = spec.see | key_range(keys, heads.k.size(2));
+  spec.mask = spec.mask | key_range(keys, heads.k.size(2));
 }
 
-Tensor MultiHeadAttention::attend(const AttentionInput& in, std::vector<Observer> observe) const {
+Tensor MultiHeadAttention::attend(const AttentionInput& in, std::vector<Observer> observers) const {
   check_input(name(), in, config_.embed, config_.memory_embed);
   Heads heads = project(in);
   if (position) {
@@ -184,7 +184,7 @@ Tensor MultiHeadAttention::attend(const AttentionInput& in, std::vector<Observer
     heads.k = position->turn(heads.k);
   }
   AttentionSpec spec = spec_of(in, Corner::top_left);
-  spec.observe = std::move(observe);
+  spec.observers = std::move(observe);
   add_extra_keys(heads, spec);
   return attention(heads.q, heads.k, heads.v, spec);  // [B, H, Tq, D]
 }

@@ -80,7 +80,7 @@ class MultiHeadAttention : public AttentionLayer {
   Heads project(const AttentionInput& in) const;
   AttentionSpec spec_of(const AttentionInput& in, Corner corner) const;
   void add_extra_keys(Heads& heads, AttentionSpec& spec) const;
-  Tensor attend(const AttentionInput& in, std::vector<Observer> observe) const;
+  Tensor attend(const AttentionInput& in, std::vector<Observer> observers) const;
   Tensor step_few(const Tensor& x, State& state) const;
 
   Config config_;

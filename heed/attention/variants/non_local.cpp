@@ -55,7 +55,7 @@ void check(const AttentionInput& in, std::int64_t embed) {
              "[non_local] x is {}: it must be [B, {}, H, W] or [B, {}, T, H, W]",
              in.x.defined() ? to_string(in.x.shape()) : "undefined", embed, embed);
   HEED_CHECK(
-      !in.memory.defined() && !in.lengths.defined() && !in.causal && in.see.everything(),
+      !in.memory.defined() && !in.lengths.defined() && !in.causal && in.mask.everything(),
       "[non_local] a memory, lengths, causal or a mask is given: all places of a picture ask "
       "each other; give x alone");
 }
@@ -109,9 +109,9 @@ AttentionSpec NonLocal::spec_of(std::int64_t asked) const {
     return {.score = dot_score()};
   }
   const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(asked, 1));
-  AttentionSpec spec{.score = scaled_dot_score(share), .normalise = no_normaliser()};
+  AttentionSpec spec{.score = scaled_dot_score(share), .normaliser = no_normaliser()};
   if (config_.form == NonLocalForm::concat) {
-    spec.modify.push_back(score_mod(
+    spec.modifiers.push_back(score_mod(
         [](auto score, int, int, int, int) { return score > 0 ? score : decltype(score)(0); }));
   }
   return spec;
@@ -130,7 +130,7 @@ Tensor NonLocal::weights(const AttentionInput& in) const {
   const Operands of = project(in.x);
   AttentionSpec spec = spec_of(of.k.size(2));
   Tensor seen;
-  spec.observe = {observe_weights(seen)};
+  spec.observers = {observe_weights(seen)};
   attention(of.q, of.k, of.v, spec);
   return seen;  // [B, 1, N, N']
 }

@@ -79,6 +79,6 @@ inline constexpr Mechanism kNonLocal = mechanism<NonLocal>(
      .cost = "n^2 d, n places of the picture",
      .composes = "pictures and video, subsampling",
      .sample = "subsample=2"},
-    {.form = Form::picture, .cross = false, .lengths = false, .causal = false, .see = false});
+    {.form = Form::picture, .cross = false, .lengths = false, .causal = false, .mask = false});
 
 }  // namespace heed

@@ -89,7 +89,7 @@ void Ntm::visit(ParameterVisitor& visitor) {
 void Ntm::check(const AttentionInput& in) const {
   check_input("ntm", in, config_.embed, config_.embed);
   refuse_memory("ntm", in.memory);
-  refuse_mask("ntm", in.see);
+  refuse_mask("ntm", in.mask);
 }
 
 // ---- one position after another -----------------------------------------------------------------

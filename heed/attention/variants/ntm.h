@@ -87,7 +87,7 @@ inline constexpr Mechanism kNtm = mechanism<Ntm>(
      .sample = "slots=7 width=5 read_heads=2 write_heads=2 hidden=12"},
     {.form = Form::memory,
      .cross = false,
-     .see = false,
+     .mask = false,
      .decodes = true,
      .fused = false,
      .growth = 1.0});

@@ -132,7 +132,7 @@ Tensor Pointer::step(const Tensor& x, DecodeState& decode_state) const {
       state.free = concat({state.free, added}, 3);  // [B, 1, 1, Tk]
     }
   }
-  if (state.free.defined()) in.see = boolean_mask(state.free);
+  if (state.free.defined()) in.mask = boolean_mask(state.free);
   const Tensor q = project(query_proj, x);  // [B, 1, T, D]
   const Tensor seen =
       seen_pairs(mask_of(in, Corner::bottom_right), {q.size(0), 1, q.size(2), state.keys.size(2)});

@@ -114,9 +114,9 @@ Attended PointerGenerator::walk(const Tensor& queries, const Memory& memory, con
 Attended PointerGenerator::at_once(const Tensor& queries, const Memory& memory,
                                    const AttentionInput& in) const {
   const Tensor q = unsqueeze(queries, 1), k = unsqueeze(memory.keys, 1);  // [B, 1, T, D]
-  const AttentionSpec spec{.score = additive_score(v), .see = mask_of(in)};
+  const AttentionSpec spec{.score = additive_score(v), .mask = mask_of(in)};
   const Tensor context = attention(q, k, unsqueeze(memory.values, 1), spec);  // [B, 1, Tq, E']
-  const Tensor seen = seen_pairs(spec.see, {q.size(0), 1, q.size(2), k.size(2)});
+  const Tensor seen = seen_pairs(spec.mask, {q.size(0), 1, q.size(2), k.size(2)});
   const Tensor a = squeeze(softmax(pair_scores(q, k, spec.score, seen)), 1);  // [B, Tq, Tk]
   return {squeeze(context, 1), a, cumsum(a, 1) - a};
 }

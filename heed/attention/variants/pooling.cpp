@@ -54,7 +54,7 @@ AttentionPooling::Operands AttentionPooling::project(const AttentionInput& in) c
 }
 
 Tensor AttentionPooling::vectors_of(const Operands& from, const AttentionInput& in) const {
-  const AttentionSpec spec{.score = dot_score(), .see = mask_of(in)};
+  const AttentionSpec spec{.score = dot_score(), .mask = mask_of(in)};
   return squeeze(attention(from.q, from.k, from.v, spec), 1);  // [B, R, E]
 }
 

@@ -30,7 +30,7 @@ RestrictedAttention::RestrictedAttention(const Config& config, Generator& genera
       right_(limit(config.right)) {}
 
 void RestrictedAttention::specialise(AttentionSpec& spec, Corner corner) const {
-  spec.see = window(left_, right_, corner) & spec.see;
+  spec.mask = window(left_, right_, corner) & spec.mask;
 }
 
 std::optional<std::int64_t> RestrictedAttention::reach() const {

@@ -18,7 +18,7 @@ TopKAttention::TopKAttention(const Config& config, Generator& generator)
     : MultiHeadAttention(valid(config).multi_head, generator), k_(config.k) {}
 
 void TopKAttention::specialise(AttentionSpec& spec, Corner) const {
-  spec.normalise = top_k_weights(k_);
+  spec.normaliser = top_k_weights(k_);
 }
 
 }  // namespace heed

@@ -121,28 +121,28 @@ TransformerXlAttention::Relative TransformerXlAttention::relative(std::int64_t c
 AttentionSpec TransformerXlAttention::spec_of(const AttentionInput& in, const Relative& relative,
                                               Corner corner) const {
   AttentionSpec spec;
-  spec.modify.push_back(shaw_keys(relative.keys, corner));
-  spec.modify.push_back(distance_bias(relative.bias, relative.clip, corner));
-  spec.see = mask_of(in, corner);
+  spec.modifiers.push_back(shaw_keys(relative.keys, corner));
+  spec.modifiers.push_back(distance_bias(relative.bias, relative.clip, corner));
+  spec.mask = mask_of(in, corner);
   if (in.causal && config_.mem_length > 0) {
-    spec.see = window(config_.mem_length, 0, corner) & spec.see;
+    spec.mask = window(config_.mem_length, 0, corner) & spec.mask;
   }
   if (training() && config_.dropout > 0.0) {
-    spec.reweight.push_back(weight_dropout(config_.dropout, default_generator().next()));
+    spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
   return spec;
 }
 
 // `first` is the position of the first query among those asked.
 Tensor TransformerXlAttention::attend(const AttentionInput& in, std::int64_t first,
-                                      std::vector<Observer> observe) const {
+                                      std::vector<Observer> observers) const {
   check_input("transformer_xl", in, config_.embed, config_.embed);
   const Tensor& source = in.source();
   const std::int64_t clip = farthest(first, in.x.size(1), source.size(1));
   const Tensor q = project_queries(in.x);                       // [B, H, Tq, D]
   const Tensor k = project(source, 1), v = project(source, 2);  // [B, H, Tk, D]
   AttentionSpec spec = spec_of(in, relative(clip, in.x.dtype()), Corner::offset(first));
-  spec.observe = std::move(observe);
+  spec.observers = std::move(observe);
   return attention(q, k, v, spec);  // [B, H, Tq, D]
 }
 

@@ -58,7 +58,8 @@ class TransformerXlAttention : public AttentionLayer {
   Tensor project_queries(const Tensor& x) const;  // u is added
   Relative relative(std::int64_t clip, DType dtype) const;
   AttentionSpec spec_of(const AttentionInput& in, const Relative& relative, Corner corner) const;
-  Tensor attend(const AttentionInput& in, std::int64_t first, std::vector<Observer> observe) const;
+  Tensor attend(const AttentionInput& in, std::int64_t first,
+                std::vector<Observer> observers) const;
   Tensor step_few(const Tensor& x, State& state) const;
 
   Config config_;

@@ -100,8 +100,8 @@ void attention_backward(const AttentionProgram<float>& program,
   const AttentionShape& s = program.shape;
   const PartGrid grid(s);
   const std::int64_t block_rows = backward_block_rows();
-  const StageList<float> modify(program.modify, block_rows, true);
-  const StageList<float> reweight(program.reweight, block_rows, true);
+  const StageList<float> modify(program.modifiers, block_rows, true);
+  const StageList<float> reweight(program.reweights, block_rows, true);
   const std::int64_t q_rows = total_rows(s.B, s.Tq, s.q_starts);
   const std::int64_t k_rows = total_rows(s.B, s.Tk, s.k_starts);
   const bool split = grid.parts() > 1, grouped = s.group() > 1;
@@ -133,7 +133,7 @@ void attention_backward(const AttentionProgram<float>& program,
   pass.sink_sums = sink_sums.data();
   pass.additive_sums = additive_sums.data();
   std::optional<Turns> turns;
-  if (any_in_turn(program.modify) || any_in_turn(program.reweight)) {
+  if (any_in_turn(program.modifiers) || any_in_turn(program.reweights)) {
     turns.emplace(grid.parts() * (grid.part_keys() / grid.span_keys()) * blocks);
     pass.turns = &*turns;
   }

@@ -37,11 +37,11 @@ class BackwardCell {
         padded_q_(q_in_place() ? 0 : blocks_ * kBlockRows * key_width_),
         padded_d_output_(d_output_in_place() ? 0 : blocks_ * kBlockRows * value_width_),
         gradients_(pass.grid.span_keys() * (key_width_ + value_width_)),
-        tiles_(3 * tile_ + pass.modify.space(tile_) + pass.reweight.space(tile_)),
-        modify_(pass.modify, tile_, tiles_.data() + 3 * tile_,
-                {pass.modify_sums, pass.grid.cells(), cell}),
-        reweight_(pass.reweight, tile_, tiles_.data() + 3 * tile_ + pass.modify.space(tile_),
-                  {pass.reweight_sums, pass.grid.cells(), cell}) {
+        tiles_(3 * tile_ + pass.modifiers.space(tile_) + pass.reweights.space(tile_)),
+        modifiers_(pass.modifiers, tile_, tiles_.data() + 3 * tile_,
+                   {pass.modify_sums, pass.grid.cells(), cell}),
+        reweights_(pass.reweights, tile_, tiles_.data() + 3 * tile_ + pass.modifiers.space(tile_),
+                   {pass.reweight_sums, pass.grid.cells(), cell}) {
     const std::int64_t kv_head = at_.head / program_.shape.group();
     keys_ = {call_.k.at(at_.batch, kv_head), call_.k.row};
     values_ = {call_.v.at(at_.batch, kv_head), call_.v.row};
@@ -77,7 +77,7 @@ class BackwardCell {
     if (!visible(b)) return;
     pad_rows(b, block.rows());
     pack_block(b, block);
-    if (program_.see != nullptr || program_.top_k > 0) {
+    if (program_.mask != nullptr || program_.top_k > 0) {
       const std::int64_t packed = block.vectors() * kLanes;
       ranges_[b].finite = all_finite({minus_delta(b), kBlockRows}, 1, packed) &&
                           all_finite({queries(b), kBlockRows}, D_, packed) &&
@@ -125,7 +125,7 @@ class BackwardCell {
     std::fill_n(minus_delta(b), kBlockRows, 0.0f);
     std::fill_n(offset(b), kBlockRows, 0.0f);
     std::fill_n(row_factors(b), kBlockRows, 0.0f);
-    if (program_.normalise != Normalise::softmax) return;
+    if (program_.normaliser != Normalise::softmax) return;
     for (std::int64_t r = 0; r < block.rows(); ++r) {
       const RowScale<float> scale = row_scale(row + r);
       minus_delta(b)[r] = -delta(row + r);
@@ -226,15 +226,15 @@ class BackwardCell {
     rows.queries = queries(b);
     rows.d_output = d_output(b);
     rows.d_scaled_queries = d_queries(b);
-    modify_.begin(rows);
-    reweight_.begin(rows);
+    modifiers_.begin(rows);
+    reweights_.begin(rows);
     for (std::int64_t from = keys.begin; from < keys.end; from += tile_keys_) {
       strips_.clear();
       block.plan().cut(from, std::min(keys.end, from + tile_keys_), strips_);
       tile(block, b, from);
     }
-    modify_.end(rows);
-    reweight_.end(rows);
+    modifiers_.end(rows);
+    reweights_.end(rows);
   }
 
   void read_cuts(Block& block, std::int64_t b) {
@@ -266,21 +266,21 @@ class BackwardCell {
   // The weights of forward once more; those that were read, if stages changed them, beside them.
   void weights_of(const Block& block, std::int64_t b, const Strip& strip, std::int64_t at) {
     float* const data = weights() + at;
-    block.scores(strip, keys_, queries(b), data, modify_, at);
+    block.scores(strip, keys_, queries(b), data, modifiers_, at);
     const Piece piece = Block::piece(strip, data);
-    if (program_.normalise == Normalise::softmax) {
+    if (program_.normaliser == Normalise::softmax) {
       block.weigh_strip<Then::scale>(strip, data, offset(b), row_factors(b), ranges_[b].far);
-    } else if (program_.normalise == Normalise::sigmoid) {
+    } else if (program_.normaliser == Normalise::sigmoid) {
       weigh_sigmoid(piece);
     }  // plain weights stay scores until their gradient has seen which are hidden
-    if (reweight_.empty()) return;
+    if (reweights_.empty()) return;
     for (std::int64_t k = 0; k < strip.cols; ++k) {
       std::copy_n(piece.at(k, 0), strip.vectors * kLanes, read_weights() + at + k * kBlockRows);
     }
-    if (program_.normalise == Normalise::none) {
+    if (program_.normaliser == Normalise::none) {
       weigh_plainly(Block::piece(strip, read_weights() + at));
     }
-    reweight_.forward(block.tile(strip, read_weights() + at), at);
+    reweights_.forward(block.tile(strip, read_weights() + at), at);
   }
 
   void d_scores_of(const Block& block, std::int64_t b, const Strip& strip, std::int64_t at,
@@ -289,30 +289,31 @@ class BackwardCell {
     const AlongRows values{values_.row(strip.col), values_.stride};
     float* const data = d_scores() + at;
     const bool simple = finite || !block.masks(strip);
-    if (program_.normalise == Normalise::softmax && reweight_.empty() && simple) {
+    if (program_.normaliser == Normalise::softmax && reweights_.empty() && simple) {
       product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
               SoftmaxGradient{data, kBlockRows, minus_delta(b) + r, weights() + at});
     } else {
       product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
               Put{data, kBlockRows});
-      if (!reweight_.empty()) reweight_.backward(block.tile(strip, data), at);
+      if (!reweights_.empty()) reweights_.backward(block.tile(strip, data), at);
       normaliser_backward(Block::piece(strip, data), weights() + at, minus_delta(b) + r);
-      if (program_.normalise == Normalise::none) weigh_plainly(Block::piece(strip, weights() + at));
+      if (program_.normaliser == Normalise::none)
+        weigh_plainly(Block::piece(strip, weights() + at));
     }
-    if (!modify_.empty()) modify_.backward(block.tile(strip, data), at);
+    if (!modifiers_.empty()) modifiers_.backward(block.tile(strip, data), at);
   }
 
   // The gradient of weights becomes that of scores; 0 where the key is hidden.
   void normaliser_backward(Piece piece, const float* weight, const float* shift) const {
     const F32 d;
-    const bool plain = program_.normalise == Normalise::none;
+    const bool plain = program_.normaliser == Normalise::none;
     const VF hidden = hn::Set(d, plain ? kHidden : 0.0f);
     for (std::int64_t k = 0; k < piece.keys; ++k) {
       for (std::int64_t v = 0; v < piece.vectors; ++v) {
         float* const x = piece.at(k, v);
         const VF w = hn::Load(d, weight + k * kBlockRows + v * kLanes);
         VF g = hn::Load(d, x);
-        if (program_.normalise == Normalise::softmax) {
+        if (program_.normaliser == Normalise::softmax) {
           g = hn::Mul(w, hn::Add(g, hn::Load(d, shift + v * kLanes)));
         } else if (!plain) {
           g = hn::Mul(g, hn::NegMulAdd(w, w, w));
@@ -347,7 +348,7 @@ class BackwardCell {
   void add_d_values(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col,
                     bool finite) {
     const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
-    const float* const read = reweight_.empty() ? weights() : read_weights();
+    const float* const read = reweights_.empty() ? weights() : read_weights();
     const auto multiply =
         finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_seen<AlongRows>;
     multiply(strip.cols, value_width_ / kLanes, block.rows_of(strip),
@@ -409,7 +410,7 @@ class BackwardCell {
   std::int64_t D_, Dv_, key_width_, value_width_, queries_, blocks_, tile_keys_, tile_;
   Scratch<KeyRange> ranges_;  // of the keys that each block sees in this part
   Scratch<float> packed_, padded_q_, padded_d_output_, gradients_, tiles_;
-  StageRun<float> modify_, reweight_;
+  StageRun<float> modifiers_, reweights_;
   RowsOf<const float> keys_, values_;
   std::int64_t span_from_ = 0;
   float cut_scores_[kBlockRows];  // of top_k

@@ -48,7 +48,7 @@ class Block {
         row_(row),
         rows_(std::min(kBlockRows, program.shape.queries(batch) - row)),
         vectors_((rows_ + kLanes - 1) / kLanes),
-        plan_(program.see, region(), kLanes) {}
+        plan_(program.mask, region(), kLanes) {}
 
   std::int64_t rows() const { return rows_; }
   std::int64_t vectors() const { return vectors_; }
@@ -60,8 +60,8 @@ class Block {
   float query_factor() const { return plain() ? program_.scale * kLog2E : program_.scale; }
   bool plain() const { return runs_plain(program_); }
   static bool runs_plain(const AttentionProgram<float>& program) {
-    return (program.modify.empty() || program.only_looks) && program.additive == nullptr &&
-           program.normalise == Normalise::softmax;
+    return (program.modifiers.empty() || program.only_looks) && program.additive == nullptr &&
+           program.normaliser == Normalise::softmax;
   }
 
   RowBlock<float> row_block() const {
@@ -164,7 +164,7 @@ class Block {
     Region where = region();
     where.col = strip.col;
     where.cols = strip.cols;
-    program_.see->fill(where, seen, kBlockRows);
+    program_.mask->fill(where, seen, kBlockRows);
     hide_unseen(scores, seen + strip.vector * kLanes, kBlockRows);
   }
 

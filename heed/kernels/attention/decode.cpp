@@ -101,12 +101,12 @@ void merge_block(const AttentionProgram<float>& program, const DecodeResult& res
     for (std::int64_t p = 0; p < grid.parts(); ++p) {
       parts.add(grid.partial(partials, cell + p), p, r, shape.Dv);
     }
-    if (program.normalise == Normalise::softmax) {
+    if (program.normaliser == Normalise::softmax) {
       const float log = parts.normalise(program.sinks == nullptr ? nullptr : program.sinks + head);
       if (result.log_sum_exp.data != nullptr) {
         *result.log_sum_exp.at(at.batch, head, row) = log;
       }
-      parts.close(program.reweight, {at.batch, head, row}, shape.keys(at.batch));
+      parts.close(program.reweights, {at.batch, head, row}, shape.keys(at.batch));
     } else {
       parts.weigh_equally();
     }

@@ -49,7 +49,7 @@ class DecodePart {
         value_units_(program.shape.Dv),
         memory_(rows_ * (key_units_.floats() + 2 * value_units_.floats() + block_keys_ + 1)),
         intervals_(2 * rows_ + group_),
-        seen_(program.see == nullptr ? 0 : kMaxTileKeys * seen_stride()),
+        seen_(program.mask == nullptr ? 0 : kMaxTileKeys * seen_stride()),
         stages_(program_, at_) {
     float* p = memory_.data();
     queries_ = {p, key_units_.floats()};
@@ -84,9 +84,9 @@ class DecodePart {
     return std::clamp<std::int64_t>(keys, 4 * kLanes, kPartKeys);
   }
 
-  bool softmax() const { return program_.normalise == Normalise::softmax; }
+  bool softmax() const { return program_.normaliser == Normalise::softmax; }
   // Scores that no stage wants to see as they are come as logarithms to base 2.
-  bool plain() const { return softmax() && (program_.modify.empty() || program_.only_looks); }
+  bool plain() const { return softmax() && (program_.modifiers.empty() || program_.only_looks); }
   float unit() const { return plain() ? 1.0f : kLog2E; }
 
   std::int64_t head(std::int64_t h) const { return at_.kv_head * group_ + h; }
@@ -101,10 +101,10 @@ class DecodePart {
   void find_intervals() {
     begin_ = at_.col;
     end_ = at_.col + at_.cols;
-    if (program_.see == nullptr || at_.cols == 0) return;
+    if (program_.mask == nullptr || at_.cols == 0) return;
     for (std::int64_t h = 0; h < group_; ++h) {
       const std::int64_t r = h * at_.queries;
-      exact()[h] = program_.see->intervals(region(h, at_.col, at_.cols), first() + r, last() + r);
+      exact()[h] = program_.mask->intervals(region(h, at_.col, at_.cols), first() + r, last() + r);
     }
     std::swap(begin_, end_);
     for (std::int64_t r = 0; r < rows_; ++r) {
@@ -144,7 +144,7 @@ class DecodePart {
 
   // Scores of what a row may not see become -inf; true if there are any.
   bool hide(std::int64_t col, std::int64_t n) const {
-    if (program_.see == nullptr) return false;
+    if (program_.mask == nullptr) return false;
     bool any = false;
     for (std::int64_t r = 0; r < rows_; ++r) {
       const std::int64_t from = std::clamp<std::int64_t>(first()[r] - col, 0, n);
@@ -162,10 +162,10 @@ class DecodePart {
     return any;
   }
   bool hide_unseen_keys(std::int64_t h, const Region& keys, std::int64_t at) const {
-    const Cover cover = program_.see->cover(keys);
+    const Cover cover = program_.mask->cover(keys);
     if (cover == Cover::all) return false;
     if (cover == Cover::some) {
-      program_.see->fill(keys, seen_.data(), seen_stride());
+      program_.mask->fill(keys, seen_.data(), seen_stride());
     } else {
       std::fill_n(seen_.data(), keys.cols * seen_stride(), std::uint8_t{0});
     }
@@ -215,7 +215,7 @@ class DecodePart {
   void weigh_pointwise(std::int64_t n) const {
     for (std::int64_t r = 0; r < rows_; ++r) {
       const Piece row{scores_.row(r), n, 1, n / kLanes};
-      program_.normalise == Normalise::sigmoid ? weigh_sigmoid(row) : weigh_plainly(row);
+      program_.normaliser == Normalise::sigmoid ? weigh_sigmoid(row) : weigh_plainly(row);
       to_.sums[r] = 1.0f;  // there is an output
     }
   }

@@ -28,18 +28,18 @@ class DecodeStages {
       : program_(program),
         at_(at),
         stride_((at.queries + kLanes - 1) / kLanes * kLanes),
-        modify_list_(program.modify, stride_, false),
-        reweight_list_(program.reweight, stride_, false),
+        modify_list_(program.modifiers, stride_, false),
+        reweight_list_(program.reweights, stride_, false),
         memory_(empty() ? 0 : (1 + kMaxTileKeys) * stride_ + program.shape.group() * head_size()) {
     if (empty()) return;
     for (std::int64_t h = 0; h < program.shape.group(); ++h) {
       float* const space = output(h) + program.shape.Dv * stride_;
-      modify_.emplace_back(modify_list_, 0, space);
-      reweight_.emplace_back(reweight_list_, 0, space + modify_list_.space(0));
+      modifiers_.emplace_back(modify_list_, 0, space);
+      reweights_.emplace_back(reweight_list_, 0, space + modify_list_.space(0));
     }
   }
 
-  bool empty() const { return program_.modify.empty() && program_.reweight.empty(); }
+  bool empty() const { return program_.modifiers.empty() && program_.reweights.empty(); }
 
   /// Scores will come times 1 / `score_unit`.
   void begin(const Heads<const float>& q, float score_unit) {
@@ -49,27 +49,27 @@ class DecodeStages {
       pack_transposed({q.at(at_.batch, head(h), at_.row), q.row}, at_.queries, program_.shape.D,
                       {queries(h), stride_}, program_.scale);
       std::fill_n(output(h), program_.shape.Dv * stride_, 0.0f);
-      modify_[index(h)].begin(row_block(h));
-      reweight_[index(h)].begin(row_block(h));
+      modifiers_[index(h)].begin(row_block(h));
+      reweights_[index(h)].begin(row_block(h));
     }
   }
   /// For keys [col, col + cols).
   void modify(RowsOf<float> scores, std::int64_t col, std::int64_t cols) const {
-    if (!program_.modify.empty()) run(modify_, scores, col, cols);
+    if (!program_.modifiers.empty()) run(modifiers_, scores, col, cols);
   }
   void reweight(RowsOf<float> weights, std::int64_t col, std::int64_t cols) const {
-    if (!program_.reweight.empty()) run(reweight_, weights, col, cols);
+    if (!program_.reweights.empty()) run(reweights_, weights, col, cols);
   }
   /// All weights so far count factors[row] as much.
   void rescale(const float* factors) const {
-    if (program_.reweight.empty()) return;
+    if (program_.reweights.empty()) return;
     for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
       std::fill_n(line(), stride_, 1.0f);
       std::copy_n(factors + h * at_.queries, at_.queries, line());
       for (std::int64_t i = 0; i < program_.shape.Dv * stride_; ++i) {
         output(h)[i] *= line()[i % stride_];
       }
-      reweight_[index(h)].rescale(line());
+      reweights_[index(h)].rescale(line());
     }
   }
   /// Adds what stages have for the output, which has rows of Dv.
@@ -81,8 +81,8 @@ class DecodeStages {
       for (std::int64_t r = 0; r < at_.queries; ++r) {
         for (std::int64_t f = 0; f < Dv; ++f) output(h)[f * stride_ + r] += own[r * Dv + f];
       }
-      modify_[index(h)].end(row_block(h));
-      reweight_[index(h)].end(row_block(h));
+      modifiers_[index(h)].end(row_block(h));
+      reweights_[index(h)].end(row_block(h));
       std::fill_n(line(), stride_, 1.0f);
       unpack_transposed({output(h), stride_}, at_.queries, Dv, line(), {own, Dv});
     }
@@ -136,7 +136,7 @@ class DecodeStages {
   float score_unit_ = 1.0f;
   StageList<float> modify_list_, reweight_list_;
   Scratch<float> memory_;
-  ArenaVector<StageRun<float>> modify_, reweight_;
+  ArenaVector<StageRun<float>> modifiers_, reweights_;
 };
 
 }  // namespace heed::kernels::HWY_NAMESPACE

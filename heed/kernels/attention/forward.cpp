@@ -40,9 +40,9 @@ class ForwardBlock {
         tile_keys_(tile_keys(std::max(program_.shape.D, program_.shape.Dv))),
         memory_(kRowArrays * kBlockRows +
                 (program_.shape.D + program_.shape.Dv + tile_keys_) * kBlockRows +
-                pass.modify.space(0) + pass.reweight.space(0)),
-        modify_(pass.modify, 0, stage_memory()),
-        reweight_(pass.reweight, 0, stage_memory() + pass.modify.space(0)) {
+                pass.modifiers.space(0) + pass.reweights.space(0)),
+        modifiers_(pass.modifiers, 0, stage_memory()),
+        reweights_(pass.reweights, 0, stage_memory() + pass.modifiers.space(0)) {
     const std::int64_t kv_head = at.head / program_.shape.group();
     keys_ = {call_.k.at(at.batch, kv_head), call_.k.row};
     values_ = {call_.v.at(at.batch, kv_head), call_.v.row};
@@ -59,11 +59,11 @@ class ForwardBlock {
     RowBlock<float> rows = block_.row_block();
     rows.queries = queries();
     rows.output = output();
-    modify_.begin(rows);
-    reweight_.begin(rows);
+    modifiers_.begin(rows);
+    reweights_.begin(rows);
     if (program_.top_k > 0) find_cuts();
     for (std::int64_t from = block_.plan().begin(), to; from < block_.plan().end(); from = to) {
-      const bool first = program_.normalise == Normalise::softmax && !settled_;
+      const bool first = program_.normaliser == Normalise::softmax && !settled_;
       to = std::min(block_.plan().end(), from + (first ? kFirstKeys : tile_keys_));
       strips_.clear();
       block_.plan().cut(from, to, strips_);
@@ -71,10 +71,10 @@ class ForwardBlock {
       fetch_keys(to + tile_keys_);
     }
     std::fill_n(factors(), kBlockRows, 1.0f);
-    if (program_.normalise == Normalise::softmax) close_rows();
+    if (program_.normaliser == Normalise::softmax) close_rows();
     rows.row_factors = factors();
-    modify_.end(rows);
-    reweight_.end(rows);
+    modifiers_.end(rows);
+    reweights_.end(rows);
     unpack_transposed({output(), kBlockRows}, block_.rows(), program_.shape.Dv, factors(),
                       {call_.output.at(at_.batch, at_.head, at_.row), call_.output.row});
   }
@@ -102,7 +102,7 @@ class ForwardBlock {
   }
 
   void tile(const KeyPlan::Strips& strips, std::int64_t col) {
-    if (program_.normalise != Normalise::softmax) {
+    if (program_.normaliser != Normalise::softmax) {
       pointwise(strips, col);
     } else if (!settled_ || cautious_) {
       cautious_tile(strips, col);
@@ -122,7 +122,7 @@ class ForwardBlock {
       block_.plan().cut(from, std::min(block_.plan().end(), from + tile_keys_), strips_);
       for (const Strip& strip : strips_) {
         float* const data = scores() + Block::offset(strip, from);
-        block_.scores(strip, keys_, queries(), data, modify_, 0);
+        block_.scores(strip, keys_, queries(), data, modifiers_, 0);
         offer(best, strip, data);
       }
     }
@@ -157,7 +157,7 @@ class ForwardBlock {
     std::copy_n(sums(), kBlockRows, sums_before());
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
-      block_.scores(strip, keys_, queries(), data, modify_, 0);
+      block_.scores(strip, keys_, queries(), data, modifiers_, 0);
       block_.weigh_strip<Then::sum>(strip, data, offset(), sums(), huge_);
     }
     const F32 d;
@@ -178,7 +178,7 @@ class ForwardBlock {
     std::fill_n(tile_top(), kBlockRows, kHidden);
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
-      block_.scores(strip, keys_, queries(), data, modify_, 0);
+      block_.scores(strip, keys_, queries(), data, modifiers_, 0);
       raise_maxima(Block::piece(strip, data), block_.unit(), tile_top() + strip.vector * kLanes);
     }
     raise_references();
@@ -239,24 +239,24 @@ class ForwardBlock {
         hn::Store(hn::Mul(hn::Load(d, x), factor), d, x);
       }
     }
-    reweight_.rescale(factors());
+    reweights_.rescale(factors());
   }
 
   // Weights that need no sum.
   void pointwise(const KeyPlan::Strips& strips, std::int64_t col) {
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
-      block_.scores(strip, keys_, queries(), data, modify_, 0);
+      block_.scores(strip, keys_, queries(), data, modifiers_, 0);
       const Piece piece = Block::piece(strip, data);
-      program_.normalise == Normalise::sigmoid ? weigh_sigmoid(piece) : weigh_plainly(piece);
+      program_.normaliser == Normalise::sigmoid ? weigh_sigmoid(piece) : weigh_plainly(piece);
     }
   }
 
   // output += values * weights.
   void read(const KeyPlan::Strips& strips, std::int64_t col) {
-    if (!reweight_.empty()) {
+    if (!reweights_.empty()) {
       for (const Strip& strip : strips) {
-        reweight_.forward(block_.tile(strip, scores() + Block::offset(strip, col)), 0);
+        reweights_.forward(block_.tile(strip, scores() + Block::offset(strip, col)), 0);
       }
     }
     const bool finite = values_finite(strips);
@@ -345,7 +345,7 @@ class ForwardBlock {
   Block block_;
   std::int64_t tile_keys_;
   Scratch<float> memory_;
-  StageRun<float> modify_, reweight_;
+  StageRun<float> modifiers_, reweights_;
   RowsOf<const float> keys_, values_;
   KeyPlan::Strips strips_;
   FetchAhead ahead_;
@@ -378,8 +378,10 @@ void attention_forward(const AttentionProgram<float>& program,
                        const AttentionForward<float>& call) {
   const auto run = HEED_DISPATCH(forward_block);
   const std::int64_t block_rows = HEED_DISPATCH(forward_block_rows)();
-  const ForwardPass pass{
-      program, call, {program.modify, block_rows, false}, {program.reweight, block_rows, false}};
+  const ForwardPass pass{program,
+                         call,
+                         {program.modifiers, block_rows, false},
+                         {program.reweights, block_rows, false}};
   const BlockGrid grid(program.shape, block_rows);
   const AttentionShape& s = program.shape;
   parallel_for(grid.cells(), block_rows * s.Tk * (s.D + s.Dv),

@@ -21,8 +21,8 @@ void KeyPlan::Strips::add(const Strip& strip) {
   strips_[count_++] = strip;
 }
 
-KeyPlan::KeyPlan(const Visibility* see, Region region, std::int64_t lanes)
-    : see_(see),
+KeyPlan::KeyPlan(const Visibility* mask, Region region, std::int64_t lanes)
+    : mask_(mask),
       region_(region),
       lanes_(lanes),
       vectors_((region.rows + lanes - 1) / lanes),
@@ -30,7 +30,7 @@ KeyPlan::KeyPlan(const Visibility* see, Region region, std::int64_t lanes)
       end_(region.cols),
       open_begin_(0),
       open_end_(region.cols) {
-  if (see == nullptr) return;
+  if (mask == nullptr) return;
   HEED_ASSERT(region.rows > 0 && vectors_ * lanes <= kMaxBlockRows);
   HEED_ASSERT(region.cols <= std::numeric_limits<std::int32_t>::max());
   read_intervals();
@@ -38,7 +38,7 @@ KeyPlan::KeyPlan(const Visibility* see, Region region, std::int64_t lanes)
 
 void KeyPlan::read_intervals() {
   std::array<std::int64_t, kMaxBlockRows> first, last;
-  exact_ = see_->intervals(region_, first.data(), last.data());
+  exact_ = mask_->intervals(region_, first.data(), last.data());
   begin_ = region_.cols;
   end_ = 0;
   for (std::int64_t v = 0; v < vectors_; ++v) {
@@ -66,7 +66,7 @@ void KeyPlan::read_intervals() {
 }
 
 void KeyPlan::cut(std::int64_t from, std::int64_t to, Strips& strips) const {
-  if (see_ == nullptr) return strips.add({from, to - from, 0, vectors_, Strip::Kind::open});
+  if (mask_ == nullptr) return strips.add({from, to - from, 0, vectors_, Strip::Kind::open});
   exact_ ? cut_exact(from, to, strips) : cut_mixed(from, to, strips);
 }
 
@@ -128,14 +128,14 @@ void KeyPlan::cut_mixed(std::int64_t from, std::int64_t to, Strips& strips) cons
   region.col = from;
   region.cols = to - from;
   // Where what is seen lies far apart, most tiles are hidden as a whole.
-  const Cover whole = see_->cover(region);
+  const Cover whole = mask_->cover(region);
   if (whole == Cover::none) return;
   if (whole == Cover::all) return strips.add({from, to - from, 0, vectors_, Strip::Kind::open});
   while (from < to) {
     const std::int64_t end = std::min(to, (from / kStripKeys + 1) * kStripKeys);
     region.col = from;
     region.cols = end - from;
-    const Cover kind = see_->cover(region);
+    const Cover kind = mask_->cover(region);
     if (kind != Cover::none) {
       strips.add({from, end - from, 0, vectors_,
                   kind == Cover::all ? Strip::Kind::open : Strip::Kind::mixed});

@@ -37,7 +37,7 @@ inline constexpr std::int64_t kMaxTileKeys = 128;
 class KeyPlan {
  public:
   /// For rows [row, row + rows) of a head against keys [0, keys), in vectors of `lanes`.
-  KeyPlan(const Visibility* see, Region region, std::int64_t lanes);
+  KeyPlan(const Visibility* mask, Region region, std::int64_t lanes);
 
   /// All visible keys lie in [begin, end).
   std::int64_t begin() const { return begin_; }
@@ -86,7 +86,7 @@ class KeyPlan {
   void cut_mixed(std::int64_t from, std::int64_t to, Strips& strips) const;
   Cover cover(std::int64_t vector, std::int64_t from, std::int64_t to) const;
 
-  const Visibility* see_;
+  const Visibility* mask_;
   Region region_;
   std::int64_t lanes_, vectors_;
   std::int64_t begin_, end_;            // of all that is visible

@@ -53,13 +53,13 @@ struct AttentionProgram {
   T scale = 1;                     ///< Of the dot product.
   const T* additive = nullptr;     ///< [D]: scores are sum_d additive[d] tanh(q_d + k_d) instead.
   std::int64_t additive_head = 0;  ///< From one head's to the next; 0 if they share.
-  std::span<TileStage<T>* const> modify;  ///< Change scores, in this order.
-  bool only_looks = false;                ///< Unless all of these but look at them.
-  const Visibility* see = nullptr;        ///< Null: every key.
-  std::int64_t top_k = 0;                 ///< If positive, a row sees only its best so many keys.
-  Normalise normalise = Normalise::softmax;
+  std::span<TileStage<T>* const> modifiers;  ///< Change scores, in this order.
+  bool only_looks = false;                   ///< Unless all of these but look at them.
+  const Visibility* mask = nullptr;          ///< Null: every key.
+  std::int64_t top_k = 0;  ///< If positive, a row sees only its best so many keys.
+  Normalise normaliser = Normalise::softmax;
   const T* sinks = nullptr;  ///< [H]: a score per head that takes weight but has no value.
-  std::span<TileStage<T>* const> reweight;  ///< Change weights, in this order.
+  std::span<TileStage<T>* const> reweights;  ///< Change weights, in this order.
 };
 
 /// The worst key that a row with top_k sees: of equal scores, the earlier keys win.

@@ -23,8 +23,8 @@ struct HeadResult {
 };
 
 HeadResult run_forward(const AttentionProgram<double>& program, Head& head) {
-  const StageList<double> modify_list(program.modify, head.Tq(), false);
-  const StageList<double> reweight_list(program.reweight, head.Tq(), false);
+  const StageList<double> modify_list(program.modifiers, head.Tq(), false);
+  const StageList<double> reweight_list(program.reweights, head.Tq(), false);
   Stages modify(modify_list, 0, {}), reweight(reweight_list, 0, {});
   HeadResult result;
   result.output = zeros(program.shape.Dv * head.Tq());
@@ -37,7 +37,7 @@ HeadResult run_forward(const AttentionProgram<double>& program, Head& head) {
     result.cuts = head.find_cuts(result.weights);
     head.cut(result.weights, result.cuts.data());
   }
-  if (program.normalise == Normalise::softmax) result.log_sums = head.log_sum_exp(result.weights);
+  if (program.normaliser == Normalise::softmax) result.log_sums = head.log_sum_exp(result.weights);
   head.normalise(result.weights, result.log_sums);
   reweight->forward(head.tile(result.weights), 0);
   head.for_each_seen([&](std::int64_t j, std::int64_t i) {
@@ -97,7 +97,7 @@ class HeadBackward {
   // gradient, which is -weight * delta.
   void read_rows() {
     delta_ = zeros(head_.Tq());
-    if (program_.normalise != Normalise::softmax) return;
+    if (program_.normaliser != Normalise::softmax) return;
     log_sums_ = zeros(head_.Tq());
     for (std::int64_t i = 0; i < head_.Tq(); ++i) {
       double& delta = delta_[head_.at(0, i)];
@@ -125,9 +125,9 @@ class HeadBackward {
       for (std::int64_t i = 0; i < head_.Tq(); ++i) {
         const double weight = weights_[head_.at(j, i)];
         double& x = gradient_[head_.at(j, i)];
-        if (program_.normalise == Normalise::softmax) {
+        if (program_.normaliser == Normalise::softmax) {
           x = weight == 0.0 ? 0.0 : weight * (x - delta_[head_.at(0, i)]);
-        } else if (program_.normalise == Normalise::sigmoid) {
+        } else if (program_.normaliser == Normalise::sigmoid) {
           x *= weight * (1.0 - weight);
         }
       }
@@ -219,7 +219,7 @@ void attention_forward(const AttentionProgram<double>& program,
     if (call.cuts.data != nullptr) {
       std::copy(result.cuts.begin(), result.cuts.end(), call.cuts.at(b, h));
     }
-    if (call.log_sum_exp.data == nullptr || program.normalise != Normalise::softmax) return;
+    if (call.log_sum_exp.data == nullptr || program.normaliser != Normalise::softmax) return;
     std::copy(result.log_sums.begin(), result.log_sums.end(), call.log_sum_exp.at(b, h));
   });
 }
@@ -236,8 +236,8 @@ void attention_backward(const AttentionProgram<double>& program,
   const std::int64_t cells = shape.B * shape.H;
   std::int64_t longest = 0;
   for (std::int64_t b = 0; b < shape.B; ++b) longest = std::max(longest, shape.queries(b));
-  const StageList<double> modify_list(program.modify, longest, true);
-  const StageList<double> reweight_list(program.reweight, longest, true);
+  const StageList<double> modify_list(program.modifiers, longest, true);
+  const StageList<double> reweight_list(program.reweights, longest, true);
   Numbers modify_sums = zeros(modify_list.sums() * cells);
   Numbers reweight_sums = zeros(reweight_list.sums() * cells);
   for_each_head(shape, [&](std::int64_t b, std::int64_t h) {

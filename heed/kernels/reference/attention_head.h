@@ -53,8 +53,8 @@ class Head {
       const double* const q = in.q.at(batch, head, i);
       for (std::int64_t d = 0; d < D_; ++d) queries_[at(d, i)] = program.scale * q[d];
     }
-    if (program.see != nullptr && Tq_ * Tk_ > 0) {
-      program.see->fill({b_, h_, 0, Tq_, 0, Tk_}, seen_.data(), Tq_);
+    if (program.mask != nullptr && Tq_ * Tk_ > 0) {
+      program.mask->fill({b_, h_, 0, Tq_, 0, Tk_}, seen_.data(), Tq_);
     }
   }
 
@@ -168,7 +168,7 @@ class Head {
   /// Weights from scores; `log_sums` is for softmax.
   void normalise(Numbers& x, const Numbers& log_sums) {
     for (std::size_t n = 0; n < x.size(); ++n) {
-      switch (program_.normalise) {
+      switch (program_.normaliser) {
         case Normalise::softmax: {
           const double log_sum = log_sums[n % static_cast<std::size_t>(Tq_)];
           x[n] = log_sum == kHidden ? 0.0 : std::exp(x[n] - log_sum);

@@ -60,7 +60,7 @@ TEST(WindowAroundMask, WrongUseSaysWhatIsWrong) {
             }),
             "[window_around] reach -1: it must not be negative");
   EXPECT_EQ(error_message([&] {
-              attention(x, x, x, {.see = window_around(ones({1, 1, 2}), 1)});
+              attention(x, x, x, {.mask = window_around(ones({1, 1, 2}), 1)});
             }),
             "[attention] centres of window_around [1, 1, 2] do not broadcast to [B, H, Tq] = "
             "[2, 4, 3]");

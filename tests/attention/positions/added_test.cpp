@@ -63,7 +63,7 @@ TEST_P(AddedCodes, HeadsAndScoresStayAsTheyAre) {
   EXPECT_TRUE(same_bits(code->turn(q, 2), q));
   AttentionSpec spec;
   code->modify(spec, Corner::top_left);
-  EXPECT_TRUE(spec.modify.empty() && spec.reweight.empty());
+  EXPECT_TRUE(spec.modifiers.empty() && spec.reweights.empty());
 }
 
 TEST_P(AddedCodes, WrongInputSaysWhatIsWrong) {

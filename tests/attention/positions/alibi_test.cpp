@@ -14,7 +14,7 @@ namespace {
 TEST(AlibiSlopes, ThePapersSlopesForEightHeads) {
   const AlibiSlopes code({}, {.heads = 8});
   Tensor scores;
-  AttentionSpec spec{.observe = {observe_scores(scores)}};
+  AttentionSpec spec{.observers = {observe_scores(scores)}};
   code.modify(spec, Corner::offset(1));
   const Tensor q = zeros({1, 8, 3, 2}), k = zeros({1, 8, 5, 2});
   attention(q, k, k, spec);

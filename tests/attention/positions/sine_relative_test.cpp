@@ -17,7 +17,7 @@ namespace {
 // Scores of Tq queries and Tk keys, which are zeros: what the code adds.
 Tensor added_scores(const Position& code, const Tensor& q, std::int64_t Tk, Corner corner) {
   Tensor scores;
-  AttentionSpec spec{.observe = {observe_scores(scores)}};
+  AttentionSpec spec{.observers = {observe_scores(scores)}};
   code.modify(spec, corner);
   const Tensor k = zeros({q.size(0), q.size(1), Tk, q.size(3)}, q.dtype());
   attention(q, k, k, spec);

@@ -15,7 +15,7 @@ TEST(T5Relative, EachHeadAddsTheNumberOfTheBucket) {
     const T5Relative code({.buckets = 8, .max_distance = 20, .bidirectional = bidirectional},
                           {.embed = 4, .heads = 2});
     Tensor scores;
-    AttentionSpec spec{.observe = {observe_scores(scores)}};
+    AttentionSpec spec{.observers = {observe_scores(scores)}};
     code.modify(spec, Corner::offset(3));
     const Tensor q = zeros({1, 2, 30, 2}), k = zeros({1, 2, 33, 2});
     attention(q, k, k, spec);

@@ -28,7 +28,7 @@ TEST(Alibi, TheCornerIsTheCallers) {
   const Tensor q = zeros({1, 1, 1, 2}), k = zeros({1, 1, 3, 2});
   const Tensor v = from_values<float>({1, 0, 0}, {1, 1, 3, 1});
   const auto first_weight = [&](Corner corner) {
-    return attention(q, k, v, {.modify = {alibi(full({1}, 0.5), corner)}}).to_vector<float>()[0];
+    return attention(q, k, v, {.modifiers = {alibi(full({1}, 0.5), corner)}}).to_vector<float>()[0];
   };
   const double a = std::exp(-0.5), b = std::exp(-1.0);
   EXPECT_NEAR(first_weight(Corner::top_left), 1.0 / (1.0 + a + b), 1e-6);
@@ -40,11 +40,12 @@ TEST(Alibi, WrongUseSaysWhatIsWrong) {
   const Tensor x = ones({1, 2, 3, 4});
   EXPECT_EQ(error_message([] { alibi_slopes(0); }),
             "[alibi_slopes] 0 heads: there must be at least one");
-  EXPECT_EQ(error_message([&] { attention(x, x, x, {.modify = {alibi(ones({3}))}}); }),
+  EXPECT_EQ(error_message([&] { attention(x, x, x, {.modifiers = {alibi(ones({3}))}}); }),
             "[attention] slopes of alibi [3]: there must be one for each of 2 heads");
-  EXPECT_EQ(error_message([&] { attention(x, x, x, {.modify = {alibi(ones({2}, DType::f64))}}); }),
-            "[attention] slopes of alibi is f64, this call computes in f32: use cast(x, "
-            "DType::f32)");
+  EXPECT_EQ(
+      error_message([&] { attention(x, x, x, {.modifiers = {alibi(ones({2}, DType::f64))}}); }),
+      "[attention] slopes of alibi is f64, this call computes in f32: use cast(x, "
+      "DType::f32)");
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(DenseBias, EveryWayOfSharing) {
                     .shapes = shapes,
                     .op =
                         [](auto in) {
-                          return attention(in[0], in[1], in[2], {.modify = {dense_bias(in[3])}});
+                          return attention(in[0], in[1], in[2], {.modifiers = {dense_bias(in[3])}});
                         },
                     .tolerance = 4e-6,
                     .gradient_tolerance = 4e-5});
@@ -39,7 +39,7 @@ TEST(DenseBias, AStretchedTensorCollectsItsGradient) {
   const auto gradient = [&](bool stretched) {
     Tensor bias = ones({4, 4}, DType::f64).requires_grad();
     const Tensor given = stretched ? expand(bias, {2, 1, 4, 4}) : bias;
-    const Tensor y = attention(x, x, x, {.modify = {dense_bias(given)}});
+    const Tensor y = attention(x, x, x, {.modifiers = {dense_bias(given)}});
     backward(y, x);
     return bias.grad();
   };
@@ -53,12 +53,12 @@ TEST(DenseBias, WrongUseSaysWhatIsWrong) {
             }),
             "[dense_bias] bias [1, 1, 1, 3, 3]: at most [B, H, Tq, Tk]");
   EXPECT_EQ(error_message([&] {
-              attention(x, x, x, {.modify = {dense_bias(ones({3, 4}))}});
+              attention(x, x, x, {.modifiers = {dense_bias(ones({3, 4}))}});
             }),
             "[attention] bias of dense_bias [3, 4] does not broadcast to [B, H, Tq, Tk] = "
             "[1, 2, 3, 3]");
   EXPECT_EQ(error_message([&] {
-              attention(x, x, x, {.modify = {dense_bias(ones({3, 3}, DType::f64))}});
+              attention(x, x, x, {.modifiers = {dense_bias(ones({3, 3}, DType::f64))}});
             }),
             "[attention] bias of dense_bias is f64, this call computes in f32: use cast(x, "
             "DType::f32)");

@@ -16,15 +16,15 @@ TEST(DistanceBias, ALongerTableServesShorterSequences) {
   const Tensor x = normal({1, 2, 5, 4}, 0.0, 1.0, generator);
   const Tensor table = normal({2, 101}, 0.0, 1.0, generator);
   const Tensor cut = view::slice(table, 1, 46, 55);  // distances -4 to 4, not contiguous
-  EXPECT_TRUE(test::same_bits(attention(x, x, x, {.modify = {distance_bias(table, 50)}}),
-                              attention(x, x, x, {.modify = {distance_bias(cut, 4)}})));
+  EXPECT_TRUE(test::same_bits(attention(x, x, x, {.modifiers = {distance_bias(table, 50)}}),
+                              attention(x, x, x, {.modifiers = {distance_bias(cut, 4)}})));
 }
 
 TEST(DistanceBias, WrongUseSaysWhatIsWrong) {
   const Tensor q = ones({1, 2, 3, 4}), k = ones({1, 2, 5, 4});
   const auto message = [&](const Tensor& table, std::int64_t zero, Corner corner) {
     return error_message(
-        [&] { attention(q, k, k, {.modify = {distance_bias(table, zero, corner)}}); });
+        [&] { attention(q, k, k, {.modifiers = {distance_bias(table, zero, corner)}}); });
   };
   EXPECT_EQ(message(ones({2, 7}), 4, Corner::top_left), "(no error)");
   EXPECT_EQ(message(ones({2, 7}), 2, Corner::bottom_right), "(no error)");

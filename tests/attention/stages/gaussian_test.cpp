@@ -19,7 +19,7 @@ TEST(Gaussian, ComesAfterTheSoftmax) {
   const Tensor q = zeros({1, 2, 1, 1}), k = zeros({1, 2, 2, 1});
   const Tensor v = from_values<float>({1, 0, 1, 0}, {1, 2, 2, 1});
   const Tensor centres = from_values<float>({0.5f, 1.0f}, {1, 2, 1});
-  const Tensor y = attention(q, k, v, {.reweight = {gaussian(centres, 2.0)}});
+  const Tensor y = attention(q, k, v, {.reweights = {gaussian(centres, 2.0)}});
   EXPECT_NEAR(y.to_vector<float>()[0], 0.5 * std::exp(-0.25 / 8.0), 1e-6);
   EXPECT_NEAR(y.to_vector<float>()[1], 0.5 * std::exp(-1.0 / 8.0), 1e-6);
 }
@@ -29,7 +29,7 @@ TEST(Gaussian, PullsItsCentreToWhatIsWorthMore) {
   Tensor v = zeros({1, 1, 9, 1});
   v.mutable_data<float>()[8] = 1.0f;
   Tensor centre = full({1, 1, 1}, 4.0).requires_grad();
-  sum(attention(q, k, v, {.reweight = {gaussian(centre, 3.0)}})).backward();
+  sum(attention(q, k, v, {.reweights = {gaussian(centre, 3.0)}})).backward();
   EXPECT_NEAR(centre.grad().item(), std::exp(-16.0 / 18.0) / 9.0 * 4.0 / 9.0, 1e-7);
 }
 
@@ -48,7 +48,7 @@ TEST(Gaussian, WrongUseSaysWhatIsWrong) {
             }),
             "[gaussian] deviation inf: it must be positive and finite");
   EXPECT_EQ(error_message([&] {
-              attention(x, x, x, {.reweight = {gaussian(ones({2, 3, 3}), 1.0)}});
+              attention(x, x, x, {.reweights = {gaussian(ones({2, 3, 3}), 1.0)}});
             }),
             "[attention] centres of gaussian [2, 3, 3] do not broadcast to [B, H, Tq] = [2, 4, 3]");
 }

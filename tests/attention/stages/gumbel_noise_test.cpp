@@ -17,9 +17,9 @@ TEST(GumbelNoise, TheBestKeyIsTheOneThatHardWeightsDraw) {
   const Tensor k = normal({2, 2, 30, 4}, 0.0, 1.0, generator);
   const RandomStream random{8, 2};
   Tensor drawn, soft, quiet;
-  attention(q, k, k, {.normalise = hard_weights(random), .observe = {observe_weights(drawn)}});
-  attention(q, k, k, {.modify = {gumbel_noise(random)}, .observe = {observe_weights(soft)}});
-  attention(q, k, k, {.observe = {observe_weights(quiet)}});
+  attention(q, k, k, {.normaliser = hard_weights(random), .observers = {observe_weights(drawn)}});
+  attention(q, k, k, {.modifiers = {gumbel_noise(random)}, .observers = {observe_weights(soft)}});
+  attention(q, k, k, {.observers = {observe_weights(quiet)}});
   EXPECT_TRUE(test::same_bits(argmax(drawn), argmax(soft)));
   EXPECT_FALSE(test::same_bits(argmax(drawn), argmax(quiet)));
 }

@@ -79,14 +79,14 @@ TEST(Observers, WeightsAreThoseOfThePlainOne) {
     for (const Mask& mask : masks()) {
       for (const Observed& who :
            {Observed{}, Observed{.heads = {3, 1}}, Observed{.heads = {2}, .rows = {4, 0}}}) {
-        const AttentionSpec spec{.modify = {soft_cap(3.0)}, .see = mask};
+        const AttentionSpec spec{.modifiers = {soft_cap(3.0)}, .mask = mask};
         const Tensor expected = chosen(read_weights(operands(Tq, 70), spec), who);
         for (const DType dtype : {DType::f64, DType::f32}) {
           const Operands x = operands(Tq, 70, dtype);
           test::for_each_isa([&](Isa) {
             Tensor weights;
             AttentionSpec observed = spec;
-            observed.observe = {observe_weights(weights, who)};
+            observed.observers = {observe_weights(weights, who)};
             attention(x.q, x.k, x.v, observed);
             EXPECT_LE(max_relative_error(cast_data(weights, DType::f64), expected),
                       dtype == DType::f64 ? 1e-14 : 2e-6)
@@ -101,12 +101,12 @@ TEST(Observers, WeightsAreThoseOfThePlainOne) {
 TEST(Observers, WeightsBeforeDropoutAndAfter) {
   for (const std::int64_t Tq : kQueries) {
     const Operands x = operands(Tq, 70);
-    const AttentionSpec plain{.see = causal(Corner::offset(30))};
+    const AttentionSpec plain{.mask = causal(Corner::offset(30))};
     AttentionSpec spec = plain;
-    spec.reweight = {weight_dropout(0.4, 3)};
+    spec.reweights = {weight_dropout(0.4, 3)};
     Tensor before, after;
     AttentionSpec observed = spec;
-    observed.observe = {observe_weights(after, {}, WeightsAt::read), observe_weights(before)};
+    observed.observers = {observe_weights(after, {}, WeightsAt::read), observe_weights(before)};
     attention(x.q, x.k, x.v, observed);
     EXPECT_LE(max_relative_error(cast_data(before, DType::f64), read_weights(x, plain)), 2e-6);
     EXPECT_LE(max_relative_error(cast_data(after, DType::f64), read_weights(x, spec)), 2e-6);
@@ -121,7 +121,7 @@ TEST(Observers, ChangeNoBitAndStayOffTheTape) {
         Operands x = operands(Tq, 70);
         for (Tensor* const t : {&x.q, &x.k, &x.v}) t->requires_grad();
         const Tensor y =
-            attention(x.q, x.k, x.v, {.modify = modify, .see = causal(), .observe = observe});
+            attention(x.q, x.k, x.v, {.modifiers = modify, .mask = causal(), .observers = observe});
         backward(y, ones(y.shape()));
         return std::vector<Tensor>{y, x.q.grad(), x.k.grad(), x.v.grad()};
       };
@@ -144,14 +144,14 @@ TEST(Observers, ScoresAfterAnyNumberOfModifiers) {
     const Operands x = operands(Tq, 70);
     const Operands wide = operands(Tq, 70, DType::f64);
     const auto spec_in = [](DType dtype) {
-      return AttentionSpec{.modify = {soft_cap(2.0), alibi(alibi_slopes(H, dtype))},
-                           .see = causal(Corner::offset(4))};
+      return AttentionSpec{.modifiers = {soft_cap(2.0), alibi(alibi_slopes(H, dtype))},
+                           .mask = causal(Corner::offset(4))};
     };
     const auto observe = [&](const Operands& on, DType dtype) {
       std::vector<Tensor> scores(4);
       AttentionSpec spec = spec_in(dtype);
-      spec.observe = {observe_scores(scores[0], {}, 0), observe_scores(scores[1], {}, 1),
-                      observe_scores(scores[2], {}, 2), observe_scores(scores[3])};
+      spec.observers = {observe_scores(scores[0], {}, 0), observe_scores(scores[1], {}, 1),
+                        observe_scores(scores[2], {}, 2), observe_scores(scores[3])};
       attention(on.q, on.k, on.v, spec);
       return scores;
     };
@@ -160,7 +160,7 @@ TEST(Observers, ScoresAfterAnyNumberOfModifiers) {
     EXPECT_TRUE(same_bits(scores[2], scores[3]));
     Tensor alone;  // without modifiers, tiles hold logarithms to base 2
     attention(x.q, x.k, x.v,
-              {.see = causal(Corner::offset(4)), .observe = {observe_scores(alone)}});
+              {.mask = causal(Corner::offset(4)), .observers = {observe_scores(alone)}});
     EXPECT_LE(max_relative_error(cast_data(alone, DType::f64), in_double[0]), 4e-6);
     for (std::size_t n = 0; n < 4; ++n) {
       EXPECT_LE(max_relative_error(cast_data(scores[n], DType::f64), in_double[n]), 4e-6) << n;
@@ -196,7 +196,7 @@ TEST(Observers, TopWeightsInOrderWithTies) {
     const auto in = [&](const Tensor& x) { return cast_data(x, dtype); };
     TopWeights top;
     attention(in(q), in(k), in(k),
-              {.see = causal(Corner::offset(2)), .observe = {observe_top_weights(top, 4)}});
+              {.mask = causal(Corner::offset(2)), .observers = {observe_top_weights(top, 4)}});
     EXPECT_EQ(top.keys.to_vector<std::int64_t>(),
               (std::vector<std::int64_t>{1, 2, 0, -1, 1, 3, 2, 0}));
     const std::vector<double> values = cast_data(top.values, DType::f64).to_vector<double>();
@@ -215,7 +215,7 @@ TEST(Observers, TopWeightsAreTheLargestOfAll) {
     Tensor weights;
     TopWeights top;
     attention(x.q, x.k, x.v,
-              {.observe = {observe_weights(weights, who), observe_top_weights(top, 5, who)}});
+              {.observers = {observe_weights(weights, who), observe_top_weights(top, 5, who)}});
     ASSERT_EQ(top.values.shape(), Shape({B, 2, 3, 5}));
     std::vector<float> all = weights.to_vector<float>();
     const std::vector<float> values = top.values.to_vector<float>();
@@ -235,10 +235,10 @@ TEST(Observers, LogSumExpIsTheOneReturned) {
   const Operands x = operands(20, 30);
   Tensor sums;
   const auto [y, lse] =
-      attention_with_log_sum_exp(x.q, x.k, x.v, {.observe = {observe_log_sum_exp(sums)}});
+      attention_with_log_sum_exp(x.q, x.k, x.v, {.observers = {observe_log_sum_exp(sums)}});
   EXPECT_TRUE(same_bits(sums, lse));
   Tensor again;
-  attention(x.q, x.k, x.v, {.observe = {observe_log_sum_exp(again)}});
+  attention(x.q, x.k, x.v, {.observers = {observe_log_sum_exp(again)}});
   EXPECT_TRUE(same_bits(again, lse));
 }
 
@@ -250,8 +250,8 @@ TEST(Observers, PackedSequences) {
   const Tensor v = normal({60, G, 3}, 0.0, 1.0, generator);
   Tensor weights, scores, sums;
   const AttentionSpec spec{
-      .see = causal(),
-      .observe = {observe_weights(weights), observe_scores(scores), observe_log_sum_exp(sums)}};
+      .mask = causal(),
+      .observers = {observe_weights(weights), observe_scores(scores), observe_log_sum_exp(sums)}};
   const auto [y, lse] = attention_packed_with_log_sum_exp(q, k, v, lengths, spec);
   EXPECT_TRUE(same_bits(sums, lse));
   ASSERT_EQ(weights.shape(), Shape({3, H, 38, 35}));
@@ -283,8 +283,8 @@ TEST(Observers, WhatIsHiddenIsNotShown) {
   copy_into(tail, full({}, std::numeric_limits<double>::quiet_NaN()));
   Tensor weights, scores;
   attention(x.q, x.k, x.v,
-            {.see = key_lengths({20, 20}),
-             .observe = {observe_weights(weights), observe_scores(scores)}});
+            {.mask = key_lengths({20, 20}),
+             .observers = {observe_weights(weights), observe_scores(scores)}});
   EXPECT_TRUE(same_bits(view::slice(weights, 3, 20, 30), zeros({B, H, 20, 10})));
   EXPECT_TRUE(same_bits(view::slice(scores, 3, 20, 30), full({B, H, 20, 10}, -kInfinity)));
 }
@@ -296,12 +296,12 @@ TEST(Observers, InDecoding) {
       KvCache cache({.batch = B, .heads = G, .features = D, .value_features = 5, .dtype = dtype});
       cache.append(x.k, x.v);
       x.k = cast_data(cache.keys(), DType::f32);
-      const AttentionSpec spec{.modify = {soft_cap(3.0)}, .see = causal(Corner::bottom_right)};
+      const AttentionSpec spec{.modifiers = {soft_cap(3.0)}, .mask = causal(Corner::bottom_right)};
       AttentionSpec observed = spec;
       Tensor weights, sums;
       TopWeights top;
-      observed.observe = {observe_weights(weights, {.heads = {1, 2}}), observe_log_sum_exp(sums),
-                          observe_top_weights(top, 2)};
+      observed.observers = {observe_weights(weights, {.heads = {1, 2}}), observe_log_sum_exp(sums),
+                            observe_top_weights(top, 2)};
       EXPECT_TRUE(
           same_bits(attention_decode(x.q, cache, observed), attention_decode(x.q, cache, spec)));
       const Tensor expected = chosen(read_weights(x, spec), {.heads = {1, 2}});
@@ -318,8 +318,8 @@ TEST(Observers, EmptySizesAreLegal) {
     Tensor weights, scores;
     TopWeights top;
     attention(x.q, x.k, x.v,
-              {.observe = {observe_weights(weights), observe_scores(scores),
-                           observe_top_weights(top, 2)}});
+              {.observers = {observe_weights(weights), observe_scores(scores),
+                             observe_top_weights(top, 2)}});
     EXPECT_EQ(weights.shape(), Shape({B, H, Tq, Tk}));
     EXPECT_EQ(scores.shape(), Shape({B, H, Tq, Tk}));
     EXPECT_TRUE(same_bits(top.keys, full({B, H, Tq, 2}, -1, DType::i64)));
@@ -332,7 +332,7 @@ TEST(Observers, WrongUseSaysWhatIsWrong) {
   TopWeights top;
   const auto message = [&](const Observer& observer, const Normaliser& normalise) {
     return error_message(
-        [&] { attention(x.q, x.k, x.v, {.normalise = normalise, .observe = {observer}}); });
+        [&] { attention(x.q, x.k, x.v, {.normaliser = normalise, .observers = {observer}}); });
   };
   EXPECT_EQ(message(observe_weights(out, {.heads = {4}}), softmax_weights()),
             "[attention] heads of observe_weights has 4: this call has 4, numbered from 0");

@@ -31,7 +31,7 @@ Outcome run(const Modifier& modifier, DType dtype) {
     in.push_back(cast_data(normal(shape, 0.0, 1.0, generator), dtype));
     in.back().requires_grad();
   }
-  const Tensor y = attention(in[0], in[1], in[2], {.modify = {modifier}});
+  const Tensor y = attention(in[0], in[1], in[2], {.modifiers = {modifier}});
   backward(y, cast_data(normal(y.shape(), 0.0, 1.0, generator), dtype));
   return {y, {in[0].grad(), in[1].grad(), in[2].grad()}};
 }

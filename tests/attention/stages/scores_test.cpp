@@ -129,8 +129,8 @@ TEST(Scores, AdditiveWithModifiersAndMasks) {
   const Tensor expected = matmul(softmax(where(seen, scores, -kInfinity)), in[2]);
   EXPECT_LE(test::max_relative_error(attention(in[0], in[1], in[2],
                                                {.score = additive_score(in[3]),
-                                                .modify = {dense_bias(bias), soft_cap(2.0)},
-                                                .see = causal()}),
+                                                .modifiers = {dense_bias(bias), soft_cap(2.0)},
+                                                .mask = causal()}),
                                      expected),
             1e-12);
 }

@@ -15,7 +15,7 @@ namespace {
 TEST(SoftCap, NoScoreExceedsTheCap) {
   const Tensor q = full({1, 1, 1, 1}, 1000.0), k = from_values<float>({1, -1}, {1, 1, 2, 1});
   const Tensor v = from_values<float>({1, 0}, {1, 1, 2, 1});
-  const Tensor y = attention(q, k, v, {.modify = {soft_cap(0.5)}});
+  const Tensor y = attention(q, k, v, {.modifiers = {soft_cap(0.5)}});
   EXPECT_NEAR(y.item(), 1.0 / (1.0 + std::exp(-1.0)), 1e-6);
 }
 

@@ -64,7 +64,7 @@ TEST(T5Bias, WrongUseSaysWhatIsWrong) {
             }),
             "[t5_bias] max_distance 8: with 32 buckets it must be more than 8");
   EXPECT_EQ(error_message([&] {
-              attention(x, x, x, {.modify = {t5_bias(ones({32, 4}))}});
+              attention(x, x, x, {.modifiers = {t5_bias(ones({32, 4}))}});
             }),
             "[attention] table of t5_bias [32, 4]: it must be [buckets, H], q has 2 heads");
 }

@@ -16,7 +16,7 @@ TEST(Temperature, DividesScores) {
   const Tensor expected = attention(x, x, x, {.score = dot_score()});
   for (const Modifier& modifier :
        {temperature(0.5), temperature(full({}, 0.5)), temperature(full({2}, 0.5))}) {
-    const Tensor y = attention(x, x, x, {.score = scaled_dot_score(0.5), .modify = {modifier}});
+    const Tensor y = attention(x, x, x, {.score = scaled_dot_score(0.5), .modifiers = {modifier}});
     EXPECT_LE(test::max_relative_error(y, expected), 1e-6);
   }
 }
@@ -27,7 +27,7 @@ TEST(Temperature, WrongUseSaysWhatIsWrong) {
             "[temperature] temperature 0: it must be positive and finite");
   EXPECT_EQ(error_message([] { temperature(Tensor()); }),
             "[temperature] temperature is an undefined tensor");
-  EXPECT_EQ(error_message([&] { attention(x, x, x, {.modify = {temperature(ones({3}))}}); }),
+  EXPECT_EQ(error_message([&] { attention(x, x, x, {.modifiers = {temperature(ones({3}))}}); }),
             "[attention] temperature [3]: it must be one number or [2], one for each head");
 }
 

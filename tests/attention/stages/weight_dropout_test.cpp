@@ -13,7 +13,7 @@ namespace {
 
 TEST(WeightDropout, KeepsTheMean) {
   const Tensor q = zeros({1, 4, 100, 2}), k = zeros({1, 4, 200, 2}), v = ones({1, 4, 200, 3});
-  const Tensor y = attention(q, k, v, {.reweight = {weight_dropout(0.25, 3)}});
+  const Tensor y = attention(q, k, v, {.reweights = {weight_dropout(0.25, 3)}});
   EXPECT_NEAR(mean(y).item(), 1.0, 0.01);  // 80000 weights: a deviation is 0.002
   EXPECT_NEAR(variance(y).item(), (0.25 / 0.75) / 200.0, 0.0003);
 }
@@ -22,7 +22,7 @@ TEST(WeightDropout, StreamsOfOneSeedDiffer) {
   Generator generator(9);
   const Tensor x = normal({1, 1, 20, 4}, 0.0, 1.0, generator);
   const auto with = [&](Reweight dropout) {
-    return attention(x, x, x, {.reweight = {std::move(dropout)}});
+    return attention(x, x, x, {.reweights = {std::move(dropout)}});
   };
   EXPECT_TRUE(
       test::same_bits(with(weight_dropout(0.5, 3)), with(weight_dropout(0.5, RandomStream{3, 0}))));

@@ -30,7 +30,7 @@ class Biased : public MultiHeadAttention {
 
  protected:
   void specialise(AttentionSpec& spec, Corner) const override {
-    if (bias.defined()) spec.modify.push_back(dense_bias(bias));
+    if (bias.defined()) spec.modifiers.push_back(dense_bias(bias));
   }
 };
 
@@ -54,7 +54,7 @@ AttentionInput input_of(const Golden& g) {
   AttentionInput in{.x = g["x"], .causal = is(g, "causal", false)};
   if (g.has("memory")) in.memory = g["memory"];
   if (g.has("lengths")) in.lengths = g["lengths"];
-  if (g.has("mask")) in.see = boolean_mask(g["mask"]);
+  if (g.has("mask")) in.mask = boolean_mask(g["mask"]);
   return in;
 }
 

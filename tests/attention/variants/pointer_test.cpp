@@ -110,7 +110,7 @@ TEST(Pointer, TheLossHasAFiniteGradientBesideHiddenPositions) {
 TEST(Pointer, EachOnceHidesWhatWasPointedAtBefore) {
   const Pointer layer = one_feature(1.0);
   AttentionInput in{.x = zeros({1, 3, 1}), .memory = zeros({1, 3, 1})};
-  in.see = each_once(from_values<std::int64_t>({2, 0, 1}, {1, 3}), 3);
+  in.mask = each_once(from_values<std::int64_t>({2, 0, 1}, {1, 3}), 3);
   const std::vector<float> expected = {1 / 3.0f, 1 / 3.0f, 1 / 3.0f,  // nothing taken
                                        0.5f,     0.5f,     0.0f,      // 2 is
                                        0.0f,     1.0f,     0.0f};     // 2 and 0 are
@@ -134,7 +134,7 @@ TEST(Pointer, DecodingWithPositionsTakenIsTheCallWithEachOnce) {
     copy_into(to, best);
     layer.take(clone_data(view::select(best, 1, 0)), *state);
   }
-  const Tensor whole = layer({.x = x, .memory = memory, .see = each_once(pointed, 4)});
+  const Tensor whole = layer({.x = x, .memory = memory, .mask = each_once(pointed, 4)});
   for (std::int64_t t = 0; t < 4; ++t) {
     EXPECT_LE(max_relative_error(p[static_cast<std::size_t>(t)],
                                  clone_data(view::slice(whole, 1, t, t + 1))),

@@ -39,7 +39,7 @@ TEST(Restricted, SeesItsNeighbourhoodOnEachSide) {
     const Mask near =
         mask_fn([=](int, int, int i, int j) { return j >= i - left && j <= i + right; });
     EXPECT_LE(
-        test::max_relative_error(layers.restricted({.x = x}), layers.plain({.x = x, .see = near})),
+        test::max_relative_error(layers.restricted({.x = x}), layers.plain({.x = x, .mask = near})),
         2e-6);
   }
 }

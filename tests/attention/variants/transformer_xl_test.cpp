@@ -216,7 +216,7 @@ TEST(TransformerXl, ALimitedMemoryIsAWindow) {
   TransformerXlAttention limited = make({.embed = 6, .heads = 2, .mem_length = 4});
   const TransformerXlAttention all = make();  // the same parameters
   const Tensor x = randn({1, 150, 6});
-  const Tensor expected = all({.x = x, .causal = true, .see = window(4, kUnlimited)});
+  const Tensor expected = all({.x = x, .causal = true, .mask = window(4, kUnlimited)});
   EXPECT_LE(max_relative_error(limited({.x = x, .causal = true}), expected), 2e-6);
   EXPECT_GT(max_relative_error(all({.x = x, .causal = true}), expected), 1e-2);
   EXPECT_LE(max_relative_error(limited.segment(part(x, 20, 150), part(x, 0, 20)),

@@ -47,7 +47,7 @@ TEST(AttentionBackward, LongHeadsAreSplitByKeys) {
   for (const bool masked : {false, true}) {
     const TestMask causal([](auto, auto, auto i, auto j) { return j <= i + 2000; });
     AttentionProblem problem({1, 2, 1, 150, 2300, 12, 20});
-    if (masked) problem.f.see = problem.d.see = &causal;
+    if (masked) problem.f.mask = problem.d.mask = &causal;
     problem.run_plain();
     heed::test::for_each_isa([&](Isa) {
       problem.run_fast();
@@ -60,7 +60,7 @@ TEST(AttentionBackward, LongHeadsAreSplitByKeys) {
 TEST(AttentionBackward, WorksFromTheLogSumExpAlone) {
   const TestMask mask([](auto, auto, auto i, auto j) { return i % 9 != 0 && j <= i; });
   AttentionProblem problem({2, 2, 1, 90, 110, 20, 12});
-  problem.f.see = problem.d.see = &mask;
+  problem.f.mask = problem.d.mask = &mask;
   problem.with_scales = false;
   problem.run_plain();
   heed::test::for_each_isa([&](Isa) {
@@ -84,14 +84,14 @@ TEST(AttentionBackward, StagesThatShareAGradientTakeTurns) {
   AttentionProblem problem(shape);
   SharedBias<double> plain(shape.Tq, shape.Tk);
   TileStage<double>* plain_stages[] = {&plain};
-  problem.d.modify = plain_stages;
+  problem.d.modifiers = plain_stages;
   problem.run_plain();
   std::vector<float> first;
   for (const int threads : {1, 2, 3}) {
     set_num_threads(threads);
     SharedBias<float> fast(shape.Tq, shape.Tk);
     TileStage<float>* stages[] = {&fast};
-    problem.f.modify = stages;
+    problem.f.modifiers = stages;
     problem.run_fast();
     problem.expect_backward_equal(2e-5, fmt::format("{} threads", threads));
     for (std::size_t i = 0; i < plain.gradient.size(); ++i) {
@@ -118,7 +118,7 @@ TEST(AttentionBackward, AFailingStageEndsThePass) {
   AttentionProblem problem({1, 4, 4, 200, 200, 8, 8});
   Failing stage;
   TileStage<float>* stages[] = {&stage};
-  problem.f.modify = stages;
+  problem.f.modifiers = stages;
   problem.run_fast();
   stage.armed = true;
   set_num_threads(2);

@@ -124,7 +124,7 @@ struct Case {
   Predicate may = nullptr;
   bool exact = false;
   bool modify = false, reweight = false;
-  Normalise normalise = Normalise::softmax;
+  Normalise normaliser = Normalise::softmax;
   bool sinks = false;
   float size = 1;  // of queries
 };
@@ -176,10 +176,10 @@ Result decode(const Problem& p, const std::vector<T>& k, const std::vector<T>& v
   AttentionProgram<float> program;
   program.shape = s;
   program.scale = scale_of(s);
-  program.normalise = p.of.normalise;
-  if (p.of.may != nullptr) program.see = &mask;
-  if (p.of.modify) program.modify = modify;
-  if (p.of.reweight) program.reweight = reweight;
+  program.normaliser = p.of.normaliser;
+  if (p.of.may != nullptr) program.mask = &mask;
+  if (p.of.modifiers) program.modifiers = modify;
+  if (p.of.reweights) program.reweights = reweight;
   if (p.of.sinks) program.sinks = p.sinks.data();
 
   Result result{test::guarded(p.outputs() * s.Dv), test::guarded(p.outputs())};
@@ -207,14 +207,14 @@ inline double score(const Problem& p, const Place& at, std::int64_t g) {
   for (std::int64_t f = 0; f < p.of.shape.D; ++f) {
     dot += static_cast<double>(q[f]) * static_cast<double>(k[f]);
   }
-  return scale * dot + (p.of.modify ? Slope::term(at, scale * static_cast<double>(q[0])) : 0.0);
+  return scale * dot + (p.of.modifiers ? Slope::term(at, scale * static_cast<double>(q[0])) : 0.0);
 }
 
 // The weights of one row, and its log-sum-exp.
 inline double weigh(const Problem& p, const Place& at, std::vector<double>& x) {
-  if (p.of.normalise == Normalise::none) {
+  if (p.of.normaliser == Normalise::none) {
     for (double& s : x) s = s == kHidden ? 0.0 : s;
-  } else if (p.of.normalise == Normalise::sigmoid) {
+  } else if (p.of.normaliser == Normalise::sigmoid) {
     for (double& s : x) s = 1.0 / (1.0 + std::exp(-s));
   } else {
     const double sink = p.of.sinks ? p.sinks[static_cast<std::size_t>(at.h)] : kHidden;
@@ -245,8 +245,8 @@ inline Expected expect(const Problem& p) {
         for (at.j = 0; at.j < s.Tk; ++at.j) {
           const double seen = x[static_cast<std::size_t>(at.j)];
           if (seen == 0.0) continue;
-          const double weight = p.of.reweight ? seen * Reweigh::factor(at) : seen;
-          const double more = p.of.reweight ? Reweigh::value(at) : 0.0;
+          const double weight = p.of.reweights ? seen * Reweigh::factor(at) : seen;
+          const double more = p.of.reweights ? Reweigh::value(at) : 0.0;
           const float* const v = p.values(p.v).at(at.b, g, at.j);
           for (std::size_t f = 0; f < output.size(); ++f) {
             output[f] += weight * (static_cast<double>(v[f]) + more);

@@ -27,7 +27,7 @@ constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 void expect_equal(const Result& result, const Expected& expected, const Problem& p,
                   const std::string& what, double tolerance = 2e-6) {
   expect_close(result.output, expected.output, tolerance, what);
-  if (p.of.normalise != Normalise::softmax) return;
+  if (p.of.normaliser != Normalise::softmax) return;
   for (std::size_t i = 0; i < expected.log.size(); ++i) {
     if (expected.log[i] == kHidden) {
       EXPECT_EQ(result.log[i], static_cast<float>(kHidden)) << what;
@@ -88,7 +88,7 @@ TEST(AttentionDecode, EveryNumberOfKeys) {
 
 TEST(AttentionDecode, ManyRowsTakeKeysInSeveralBlocks) {
   check({.shape = shape(16, 1, 16, 700, 24, 24)}, "rows");
-  check({.shape = shape(16, 1, 16, 700, 24, 24), .modify = true, .reweight = true, .size = 20},
+  check({.shape = shape(16, 1, 16, 700, 24, 24), .modifiers = true, .reweights = true, .size = 20},
         "rows with stages", 1e-4);
 }
 
@@ -125,11 +125,11 @@ TEST(AttentionDecode, Masks) {
 
 // Without a norm, the terms of a sum are larger than it.
 TEST(AttentionDecode, NormalisersAndSinks) {
-  for (const Normalise normalise : {Normalise::sigmoid, Normalise::none}) {
-    check({.shape = shape(4, 2, 2, 1100, 16, 20), .normalise = normalise}, "pointwise", 1e-4);
+  for (const Normalise normaliser : {Normalise::sigmoid, Normalise::none}) {
+    check({.shape = shape(4, 2, 2, 1100, 16, 20), .normaliser = normalise}, "pointwise", 1e-4);
     const AttentionShape s = shape(4, 2, 2, 90, 16, 20);
-    check({.shape = s, .may = holes, .normalise = normalise}, "holes", 1e-5);
-    check({.shape = s, .may = first_row_blind, .normalise = normalise}, "blind", 1e-5);
+    check({.shape = s, .may = holes, .normaliser = normalise}, "holes", 1e-5);
+    check({.shape = s, .may = first_row_blind, .normaliser = normalise}, "blind", 1e-5);
   }
   check({.shape = shape(4, 2, 2, 1100, 16, 20), .sinks = true}, "sinks");
   check({.shape = shape(4, 2, 2, 90, 16, 20), .may = first_row_blind, .sinks = true}, "sinks");
@@ -138,12 +138,13 @@ TEST(AttentionDecode, NormalisersAndSinks) {
 
 TEST(AttentionDecode, Stages) {
   const AttentionShape s = shape(4, 2, 3, 1300, 17, 20);
-  check({.shape = s, .modify = true}, "modify");
-  check({.shape = s, .reweight = true}, "reweight");
-  check({.shape = s, .may = holes, .modify = true, .reweight = true}, "all");
-  check({.shape = s, .modify = true, .reweight = true, .normalise = Normalise::sigmoid}, "sigmoid",
-        1e-4);
-  check({.shape = shape(2, 1, 19, 100, 17, 20), .modify = true, .reweight = true}, "many queries");
+  check({.shape = s, .modifiers = true}, "modify");
+  check({.shape = s, .reweights = true}, "reweight");
+  check({.shape = s, .may = holes, .modifiers = true, .reweights = true}, "all");
+  check({.shape = s, .modifiers = true, .reweights = true, .normaliser = Normalise::sigmoid},
+        "sigmoid", 1e-4);
+  check({.shape = shape(2, 1, 19, 100, 17, 20), .modifiers = true, .reweights = true},
+        "many queries");
 }
 
 TEST(AttentionDecode, WhatIsHiddenDoesNotLeak) {
@@ -197,7 +198,7 @@ TEST(AttentionDecode, WhatOneQuerySeesDoesNotReachAnother) {
 TEST(AttentionDecode, SameBitsForAnyNumberOfThreadsAndAnyBatch) {
   const int before = num_threads();
   for (const bool stages : {false, true}) {
-    Case c{.shape = shape(4, 1, 2, 9000, 32, 32), .modify = stages, .reweight = stages};
+    Case c{.shape = shape(4, 1, 2, 9000, 32, 32), .modifiers = stages, .reweights = stages};
     const Problem p(c);
     set_num_threads(1);
     const Result one = decode(p);

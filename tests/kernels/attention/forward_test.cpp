@@ -67,14 +67,14 @@ TEST(AttentionForward, MasksByIntervalByHullAndByNothing) {
     for (const Answers answers : {Answers::exact, Answers::hull, Answers::nothing}) {
       const TestMask mask(sees, answers);
       AttentionProblem problem({2, 2, 1, 101, 133, 24, 24});
-      problem.f.see = problem.d.see = &mask;
+      problem.f.mask = problem.d.mask = &mask;
       expect_equal(problem, fmt::format("{} {}", name, static_cast<int>(answers)));
     }
   }
   const TestMask holes([](auto, auto h, auto i, auto j) { return (i * 7 + j * 3 + h) % 5 < 2; },
                        Answers::hull);
   AttentionProblem problem({1, 2, 2, 60, 150, 16, 16});
-  problem.f.see = problem.d.see = &holes;
+  problem.f.mask = problem.d.mask = &holes;
   expect_equal(problem, "holes");
 }
 
@@ -137,7 +137,7 @@ TEST(AttentionForward, PackedSequences) {
   AttentionShape shape{4, 2, 1, 65, 48, 20, 12, q_starts, k_starts};
   const TestMask mask([](auto, auto, auto i, auto j) { return j <= i + 30; });
   AttentionProblem problem(shape);
-  problem.f.see = problem.d.see = &mask;
+  problem.f.mask = problem.d.mask = &mask;
   expect_equal(problem, "packed");
 }
 
@@ -154,15 +154,15 @@ TEST(AttentionForward, TopKSinksSigmoidNone) {
       problem.f.sinks = sinks, problem.d.sinks = sinks_d;
       problem.d_sinks_fast = ds, problem.d_sinks_plain = dd;
     }
-    if (variant == 2) problem.f.normalise = problem.d.normalise = Normalise::sigmoid;
+    if (variant == 2) problem.f.normaliser = problem.d.normaliser = Normalise::sigmoid;
     if (variant == 3) {
-      problem.f.normalise = problem.d.normalise = Normalise::none;
+      problem.f.normaliser = problem.d.normaliser = Normalise::none;
       std::fill_n(problem.fast.q.begin(), 16, 0.0f);  // a score of 0 is not a hidden one
       std::fill_n(problem.plain.q.begin(), 16, 0.0);
     }
     if (variant == 4) {
       problem.f.top_k = problem.d.top_k = 3;
-      problem.f.see = problem.d.see = &causal;
+      problem.f.mask = problem.d.mask = &causal;
     }
     problem.run_plain();
     for_each_isa([&](Isa) {
@@ -194,7 +194,7 @@ TEST(AttentionForward, AdditiveScores) {
   const std::vector<double> wd = heed::test::as_doubles(w);
   AttentionProblem problem({2, 2, 1, 53, 37, 20, 8});
   const TestMask causal([](auto, auto, auto i, auto j) { return j <= i; });
-  problem.f.see = problem.d.see = &causal;
+  problem.f.mask = problem.d.mask = &causal;
   problem.f.additive = w.data(), problem.d.additive = wd.data();
   problem.f.additive_head = problem.d.additive_head = 20;
   problem.f.scale = 0.5f, problem.d.scale = 0.5;
@@ -219,7 +219,7 @@ TEST(AttentionForward, NothingHiddenLeaks) {
     // Key j is hidden from queries below it; keys from 70 on are hidden from all.
     const TestMask mask([](auto, auto, auto i, auto j) { return j <= i && j < 70; }, answers);
     AttentionProblem clean({1, 2, 1, 90, 80, 16, 16});
-    clean.f.see = &mask;
+    clean.f.mask = &mask;
     AttentionProblem poisoned = clean;
     clean.run_fast();
     for (const std::size_t j : {std::size_t{60}, std::size_t{71}, std::size_t{79}}) {

@@ -61,17 +61,17 @@ TEST(PlainAttention, SinkSigmoidNoneAndTopKByHand) {
   problem.d.sinks = nullptr;
   problem.d_sinks_plain = nullptr;
 
-  problem.d.normalise = Normalise::sigmoid;  // 1/2 and 3/4
+  problem.d.normaliser = Normalise::sigmoid;  // 1/2 and 3/4
   problem.run_plain();
   EXPECT_NEAR(problem.plain.output[0], 8.0, 1e-12);
   EXPECT_NEAR(problem.plain.dk[1], 8.0 * 0.75 * 0.25, 1e-12);
 
-  problem.d.normalise = Normalise::none;
+  problem.d.normaliser = Normalise::none;
   problem.run_plain();
   EXPECT_NEAR(problem.plain.output[0], 8.0 * std::log(3.0), 1e-12);
   EXPECT_NEAR(problem.plain.dk[0], 4.0, 1e-12);
 
-  problem.d.normalise = Normalise::softmax;
+  problem.d.normaliser = Normalise::softmax;
   problem.d.top_k = 1;
   problem.run_plain();
   EXPECT_EQ(problem.plain.output[0], 8.0);
@@ -111,7 +111,7 @@ TEST(PlainAttention, PackedSequencesDoNotMeet) {
 TEST(PlainAttention, ARowThatSeesNothing) {
   const TestMask mask([](auto, auto, auto i, auto) { return i != 1; });
   AttentionProblem problem({1, 1, 1, 3, 4, 2, 2});
-  problem.d.see = &mask;
+  problem.d.mask = &mask;
   problem.plain.q[2] = kNaN;
   problem.plain.d_output[2] = kNaN;
   problem.run_plain();
@@ -134,7 +134,7 @@ TEST(PlainAttention, InfiniteScores) {
   // The second of two rows meets +inf.
   AttentionProblem two({1, 1, 1, 2, 2, 1, 1});
   const TestMask causal([](auto, auto, auto i, auto j) { return j <= i; });
-  two.d.see = &causal;
+  two.d.mask = &causal;
   two.plain.q = {1.0, 1.0};
   two.plain.k = {0.0, kInf};
   two.plain.v = {5.0, 6.0};
@@ -146,7 +146,7 @@ TEST(PlainAttention, InfiniteScores) {
 TEST(PlainAttention, WhatIsHiddenMayBeAnything) {
   const TestMask mask([](auto, auto, auto i, auto j) { return j != 2 && j <= i + 1; });
   AttentionProblem clean({1, 2, 1, 4, 5, 3, 3});
-  clean.d.see = &mask;
+  clean.d.mask = &mask;
   AttentionProblem poisoned = clean;
   for (std::size_t e = 0; e < 3; ++e) {
     poisoned.plain.k[2 * 3 + e] = kNaN;
@@ -214,8 +214,8 @@ struct AllStages {
   }
 
   void use_in(AttentionProgram<T>& program) {
-    program.modify = modify;
-    program.reweight = reweight;
+    program.modifiers = modify;
+    program.reweights = reweight;
   }
   std::vector<std::vector<T>*> learned() {
     return {&factors, &distances, &keys, &bias, &key_bias, &values};
@@ -255,13 +255,13 @@ void expect_differences(std::vector<double>& x, const std::vector<double>& gradi
   }
 }
 
-void check_gradients(Normalise normalise, const double* sinks) {
+void check_gradients(Normalise normaliser, const double* sinks) {
   const TestMask mask(sees);
   AttentionProblem problem({2, kHeads, 1, 6, 7, kD, kDv});
   AllStages<double> stages(6, 7);
   stages.use_in(problem.d);
-  problem.d.see = &mask;
-  problem.d.normalise = normalise;
+  problem.d.mask = &mask;
+  problem.d.normaliser = normalise;
   problem.d.sinks = sinks;
   std::vector<double> d_sinks(kHeads);
   if (sinks != nullptr) problem.d_sinks_plain = d_sinks.data();
@@ -334,11 +334,11 @@ TEST(PlainAttention, TiledEqualsPlainWithEveryStage) {
     const TestMask holes(sees,
                          answers == TestMask::Answers::exact ? TestMask::Answers::hull : answers);
     const TestMask causal([](auto, auto, auto i, auto j) { return j <= i + 30; }, answers);
-    for (const Visibility* see :
+    for (const Visibility* visibility :
          {static_cast<const Visibility*>(nullptr), static_cast<const Visibility*>(&causal),
           static_cast<const Visibility*>(&holes)}) {
       AttentionProblem problem({2, kHeads, 1, kQueries, kKeys, kD, kDv});
-      problem.f.see = problem.d.see = see;
+      problem.f.mask = problem.d.mask = visibility;
       AllStages<double> plain(kQueries, kKeys);
       plain.use_in(problem.d);
       problem.run_plain();

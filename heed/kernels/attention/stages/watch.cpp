@@ -139,13 +139,13 @@ template <typename T>
 void ScoreWatch<T>::end(const RowBlock<T>& block, StageSpace<T> space) const {
   const auto seen = this->load(space);
   T* const head = this->table_.head(block.batch, block.head);
-  if (see_ == nullptr || head == nullptr || seen.first >= seen.last) return;
+  if (mask_ == nullptr || head == nullptr || seen.first >= seen.last) return;
   const std::int64_t n = seen.last - seen.first;
   const Scratch<std::uint8_t> visible(n);
   for (std::int64_t r = block.row; r < block.row + block.rows; ++r) {
     T* const x = this->table_.row(head, r);
     if (x == nullptr) continue;
-    see_->fill({block.batch, block.head, r, 1, seen.first, n}, visible.data(), 1);
+    mask_->fill({block.batch, block.head, r, 1, seen.first, n}, visible.data(), 1);
     for (std::int64_t i = 0; i < n; ++i) {
       if (visible[i] == 0) x[seen.first + i] = -std::numeric_limits<T>::infinity();
     }

@@ -62,13 +62,13 @@ template <typename T>
 class ScoreWatch final : public Watch<T> {
  public:
   /// `see` is the program's.
-  ScoreWatch(const WatchTable<T>& table, const Visibility* see)
-      : Watch<T>(table, Watch<T>::Of::scores), see_(see) {}
+  ScoreWatch(const WatchTable<T>& table, const Visibility* mask)
+      : Watch<T>(table, Watch<T>::Of::scores), mask_(mask) {}
 
   void end(const RowBlock<T>& block, StageSpace<T> space) const override;
 
  private:
-  const Visibility* see_;
+  const Visibility* mask_;
 };
 
 /// Among stages of weights: keeps weights as normalised.

@@ -86,35 +86,35 @@ void check_weights(AttentionProblem& problem, std::int64_t every_head, std::int6
   WeightWatch<double> watch(plain.table);
   TileStage<double>* stages[] = {&watch};
   problem.run_plain();
-  problem.d.reweight = stages;
+  problem.d.reweights = stages;
   problem.run_plain();
-  problem.d.reweight = {};
+  problem.d.reweights = {};
   expect_weights(problem, plain, 1e-14, what + " in double");
   for_each_isa([&](Isa isa) {
-    problem.f.reweight = {};
+    problem.f.reweights = {};
     problem.run_fast();
     const std::vector<float> output = problem.fast.output;
     Kept<float> fast(problem.shape, every_head, every_row);
     WeightWatch<float> watch_f(fast.table);
     TileStage<float>* stages_f[] = {&watch_f};
-    problem.f.reweight = stages_f;
+    problem.f.reweights = stages_f;
     problem.run_fast();
     expect_weights(problem, fast, tolerance, what + " on " + std::string(name_of(isa)));
     EXPECT_EQ(problem.fast.output, output) << what;
   });
-  problem.f.reweight = {};
+  problem.f.reweights = {};
 }
 
 TEST(WeightWatch, KeepsThePlainWeights) {
   const TestMask causal([](auto, auto, auto i, auto j) { return j <= i + 20; });
   const TestMask holes([](auto, auto h, auto i, auto j) { return (i * 7 + j * 3 + h) % 5 < 2; },
                        TestMask::Answers::hull);
-  for (const Visibility* see :
+  for (const Visibility* visibility :
        {static_cast<const Visibility*>(nullptr), static_cast<const Visibility*>(&causal),
         static_cast<const Visibility*>(&holes)}) {
     for (const auto& [every_head, every_row] : {std::pair{1, 1}, {3, 1}, {2, 5}}) {
       AttentionProblem problem({2, 4, 2, 103, 260, 12, 8});
-      problem.f.see = problem.d.see = see;
+      problem.f.mask = problem.d.mask = visibility;
       check_weights(problem, every_head, every_row,
                     fmt::format("every {} head, {} row", every_head, every_row));
     }
@@ -143,8 +143,8 @@ TEST(WeightWatch, OtherNormalisers) {
       problem.f.sinks = sinks, problem.d.sinks = sinks_d;
       problem.d_sinks_fast = ds, problem.d_sinks_plain = dd;
     }
-    if (variant == 2) problem.f.normalise = problem.d.normalise = Normalise::sigmoid;
-    if (variant == 3) problem.f.normalise = problem.d.normalise = Normalise::none;
+    if (variant == 2) problem.f.normaliser = problem.d.normaliser = Normalise::sigmoid;
+    if (variant == 3) problem.f.normaliser = problem.d.normaliser = Normalise::none;
     check_weights(problem, 1, 2, fmt::format("variant {}", variant), 1e-5);
   }
 }
@@ -168,7 +168,7 @@ TEST(WeightWatch, InDecoding) {
     call.v = {problem.fast.v.data(), s.Tk * s.G * s.Dv, s.Dv, s.G * s.Dv};
     call.output = {before.data(), s.Tq * s.H * s.Dv, s.Dv, s.H * s.Dv};
     attention_decode(problem.f, call);
-    problem.f.reweight = stages;
+    problem.f.reweights = stages;
     call.output.data = output.data();
     attention_decode(problem.f, call);
     expect_weights(problem, kept, 5e-6, std::string(name_of(isa)));
@@ -179,9 +179,9 @@ TEST(WeightWatch, InDecoding) {
 TEST(ScoreWatch, KeepsScoresInTheirUnitAndHidesWhatIsHidden) {
   const TestMask causal([](auto, auto, auto i, auto j) { return j <= i; });
   AttentionProblem problem({1, 2, 1, 70, 90, 12, 8});
-  problem.f.see = problem.d.see = &causal;
+  problem.f.mask = problem.d.mask = &causal;
   for_each_isa([&](Isa isa) {
-    problem.f.modify = {};
+    problem.f.modifiers = {};
     problem.f.only_looks = false;
     problem.run_fast();
     const std::vector<float> alone = problem.fast.output;
@@ -189,7 +189,7 @@ TEST(ScoreWatch, KeepsScoresInTheirUnitAndHidesWhatIsHidden) {
     std::fill(kept.data.begin(), kept.data.end(), -std::numeric_limits<float>::infinity());
     ScoreWatch<float> watch(kept.table, &causal);
     TileStage<float>* stages[] = {&watch};
-    problem.f.modify = stages;
+    problem.f.modifiers = stages;
     problem.f.only_looks = true;
     problem.run_fast();
     EXPECT_EQ(problem.fast.output, alone) << name_of(isa);

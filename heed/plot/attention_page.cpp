@@ -1,0 +1,121 @@
+#include "heed/plot/attention_page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "heed/base/error.h"
+#include "heed/io/json.h"
+#include "heed/plot/svg.h"
+#include "heed/tensor/copy.h"
+
+namespace heed::plot {
+
+extern const std::string_view kAttentionTemplate;  // attention.html
+
+namespace {
+
+// RFC 4648.
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = group << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0u);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += k <= n ? kDigits[group >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+// Weights as 16 bits each, the greatest number standing for 1, low byte first: four digits are
+// shown, and these are right.
+std::string packed(const Tensor& weights) {
+  const Tensor whole = contiguous_copy(weights);
+  std::string bytes;
+  for (const float weight : whole.values<float>()) {
+    const auto level = static_cast<std::uint32_t>(
+        std::lround(std::clamp(static_cast<double>(weight), 0.0, 1.0) * 65535.0));
+    bytes += static_cast<char>(level & 255);
+    bytes += static_cast<char>(level >> 8);
+  }
+  return base64(bytes);
+}
+
+io::Value list_of(const std::vector<std::string>& labels) {
+  io::Value::List list;
+  for (const std::string& label : labels) list.push_back({label});
+  return {list};
+}
+
+io::Value number(std::int64_t n) { return {n}; }
+
+io::Value part_value(const AttentionPart& part) {
+  io::Value::List layers;
+  for (const Tensor& layer : part.layers) {
+    layers.push_back(
+        {io::Value::Table{{"heads", number(layer.size(0))}, {"weights", {packed(layer)}}}});
+  }
+  return {io::Value::Table{{"kind", {std::string(name_of(part.kind))}},
+                           {"rows", list_of(part.rows)},
+                           {"columns", list_of(part.columns)},
+                           {"layers", {layers}}}};
+}
+
+io::Value start_value(const AttentionSelection& selection) {
+  io::Value::Table start;
+  if (selection.kind) start.push_back({"kind", {std::string(name_of(*selection.kind))}});
+  if (selection.layer) start.push_back({"layer", number(*selection.layer)});
+  if (selection.head) start.push_back({"head", number(*selection.head)});
+  return {start};
+}
+
+void replace_once(std::string& text, std::string_view mark, std::string_view by) {
+  const std::size_t at = text.find(mark);
+  HEED_ASSERT(at != std::string::npos);
+  text.replace(at, mark.size(), by);
+}
+
+// JSON in which no tag of the page can begin or end: only strings hold a <, and there it may be
+// written so.
+std::string within_script(const io::Value& value) {
+  std::string safe;
+  for (const char c : io::write_json(value, false)) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+}  // namespace
+
+std::string attention_html(const AttentionView& view, const AttentionSelection& selection) {
+  choose_parts(view, selection);  // throws if that is not there
+  io::Value::List parts;
+  for (const AttentionPart& part : view.parts) {
+    if (!part.layers.empty()) parts.push_back(part_value(part));
+  }
+  const io::Value data{io::Value::Table{{"text", {view.text}},
+                                        {"result", {view.result}},
+                                        {"start", start_value(selection)},
+                                        {"parts", {parts}}}};
+  std::string page(kAttentionTemplate);
+  // The data last: a text may hold the other mark.
+  replace_once(page, "{{title}}", escape_xml(view.text));
+  const std::size_t mark = page.rfind("{{data}}");
+  HEED_ASSERT(mark != std::string::npos);
+  page.replace(mark, std::string_view("{{data}}").size(), within_script(data));
+  return page;
+}
+
+}  // namespace heed::plot

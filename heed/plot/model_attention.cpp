@@ -1,0 +1,118 @@
+#include "heed/plot/model_attention.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "heed/autograd/tape.h"
+#include "heed/base/error.h"
+#include "heed/generation/cached_steps.h"
+#include "heed/generation/classify.h"
+#include "heed/generation/examine.h"
+#include "heed/tensor/copy.h"
+#include "heed/tensor/view.h"
+#include "heed/text/unicode.h"
+
+namespace heed::plot {
+namespace {
+
+std::vector<std::string> labels_of(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
+  std::vector<std::string> labels;
+  labels.reserve(ids.size());
+  for (const std::int32_t id : ids) labels.push_back(token_label(tokenizer, id));
+  return labels;
+}
+
+// One text's part of weights [1, H, T, Tk]; what has another rank is left for check_view() to name.
+Tensor of_one(const Tensor& weights) {
+  if (!weights.defined() || weights.rank() != 4) return weights;
+  return contiguous_copy(view::select(weights, 0, 0));  // [H, T, Tk]
+}
+
+std::vector<Tensor> layers_of(const std::vector<LayerWeights>& layers,
+                              Tensor LayerWeights::*member) {
+  std::vector<Tensor> all;
+  all.reserve(layers.size());
+  for (const LayerWeights& layer : layers) all.push_back(of_one(layer.*member));
+  return all;
+}
+
+std::vector<std::int32_t> tokens_of(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<std::int32_t> ids = tokenizer.encode(text);
+  HEED_CHECK(!ids.empty(), "[see] the sentence has no tokens: give one with words");
+  return ids;
+}
+
+}  // namespace
+
+std::string token_label(const Tokenizer& tokenizer, std::int32_t id) {
+  const SpecialTokens special = tokenizer.special();
+  if (id == special.end) return "</s>";
+  if (id == special.begin) return "<s>";
+  return unicode::make_valid(tokenizer.piece(id));
+}
+
+AttentionView attention_of(const Translator& translator, std::string_view text,
+                           std::span<const std::int32_t> target) {
+  const Tokenizer& writer = *translator.target();
+  const std::vector<std::int32_t> source = translator.read(text);
+  HEED_CHECK(source.size() > 1, "[see] the sentence has no tokens: give one with words");
+  const TransformerWeights weights =
+      examine_weights(translator, {.source = source, .tokens = target});
+
+  const std::vector<std::string> read = labels_of(*translator.source(), source);
+  std::vector<std::string> written = labels_of(writer, target), at_hand = written;
+  written.push_back("</s>");
+  at_hand.insert(at_hand.begin(), "<s>");
+  AttentionView view{.text = unicode::make_valid(text),
+                     .result = writer.decode(target),
+                     .parts = {},
+                     .alignment = source_attention(weights)};
+  view.parts.push_back({.kind = AttentionKind::encoder,
+                        .rows = read,
+                        .columns = read,
+                        .layers = layers_of(weights.encoder, &LayerWeights::self)});
+  view.parts.push_back({.kind = AttentionKind::decoder,
+                        .rows = written,
+                        .columns = at_hand,
+                        .layers = layers_of(weights.decoder, &LayerWeights::self)});
+  view.parts.push_back({.kind = AttentionKind::cross,
+                        .rows = written,
+                        .columns = read,
+                        .layers = layers_of(weights.decoder, &LayerWeights::cross)});
+  return view;
+}
+
+AttentionView attention_of(const TextGenerator& generator, std::string_view text) {
+  const NoGrad no_grad;
+  const std::vector<std::int32_t> ids = tokens_of(*generator.tokenizer, text);
+  std::vector<LayerWeights> weights;
+  generator.model(ids_of(ids, 1), &weights);
+  AttentionView view{.text = unicode::make_valid(text), .parts = {}};
+  AttentionPart& part = view.parts.emplace_back();
+  part.kind = AttentionKind::decoder;
+  part.columns = labels_of(*generator.tokenizer, ids);
+  part.rows = {part.columns.begin() + 1, part.columns.end()};
+  part.rows.push_back("…");  // what would come next
+  part.layers = layers_of(weights, &LayerWeights::self);
+  return view;
+}
+
+AttentionView attention_of(const TextClassifier& classifier, std::string_view text) {
+  const NoGrad no_grad;
+  tokens_of(*classifier.tokenizer, text);  // throws if there are none
+  const std::vector<std::int32_t> ids = read_text(classifier, text, Position::kAnyLength);
+  std::vector<LayerWeights> weights;
+  const Tensor scores = classifier.model(ids_of(ids, 1), {}, &weights);  // [1, C]
+  const std::vector<float> values = scores.to_vector<float>();
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
+  AttentionView view{
+      .text = unicode::make_valid(text), .result = classifier.labels.at(best), .parts = {}};
+  AttentionPart& part = view.parts.emplace_back();
+  part.kind = AttentionKind::encoder;
+  part.columns = labels_of(*classifier.tokenizer, ids);
+  part.rows = part.columns;
+  part.layers = layers_of(weights, &LayerWeights::self);
+  return view;
+}
+
+}  // namespace heed::plot

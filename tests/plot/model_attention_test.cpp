@@ -1,0 +1,94 @@
+#include "heed/plot/model_attention.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heed/generation/classify.h"
+#include "heed/generation/examine.h"
+#include "tests/generation/tiny_translator.h"
+#include "tests/support/error_message.h"
+
+namespace heed::plot {
+namespace {
+
+using heed::test::letters;
+using heed::test::tiny_translator;
+using heed::test::words;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(ModelAttention, OfATranslatorWithTheTokensOfEveryStep) {
+  const Translator translator = tiny_translator(letters(), letters("uvw"));
+  const AttentionView view = attention_of(translator, "a b", translator.target()->encode("uv"));
+  EXPECT_EQ(view.text, "a b");
+  EXPECT_EQ(view.result, "uv");
+  ASSERT_EQ(view.parts.size(), 3u);
+  EXPECT_THAT(view.parts[0].rows, ElementsAre("a", "␣", "b", "</s>"));
+  EXPECT_EQ(view.parts[0].columns, view.parts[0].rows);
+  EXPECT_THAT(view.parts[1].rows, ElementsAre("u", "v", "</s>"));
+  EXPECT_THAT(view.parts[1].columns, ElementsAre("<s>", "u", "v"));
+  EXPECT_EQ(view.parts[2].rows, view.parts[1].rows);
+  EXPECT_EQ(view.parts[2].columns, view.parts[0].rows);
+  check_view(view);
+}
+
+TEST(ModelAttention, IsWhatAlignmentsAreReadOff) {
+  const Translator translator = tiny_translator(letters(), letters("uvw"));
+  const auto target = translator.target()->encode("wu");
+  const AttentionView view = attention_of(translator, "cab", target);
+  const auto source = translator.read("cab");
+  const TransformerWeights weights =
+      examine_weights(translator, {.source = source, .tokens = target});
+  EXPECT_EQ(view.alignment.to_vector<float>(), source_attention(weights).to_vector<float>());
+  EXPECT_EQ(view.parts[2].layers[0].to_vector<float>(),
+            weights.decoder[0].cross.to_vector<float>());
+  EXPECT_EQ(view.parts[0].layers[0].to_vector<float>(), weights.encoder[0].self.to_vector<float>());
+}
+
+TEST(ModelAttention, OfALanguageModelRowsAreTheTokensToCome) {
+  const auto tokenizer = letters();
+  Generator generator(5);
+  LanguageModel model({.vocabulary = tokenizer->size(), .embed = 8, .heads = 2, .layers = 2},
+                      generator);
+  model.eval();
+  const AttentionView view = attention_of(TextGenerator{std::move(model), tokenizer}, "abc");
+  ASSERT_EQ(view.parts.size(), 1u);
+  EXPECT_EQ(view.parts[0].kind, AttentionKind::decoder);
+  EXPECT_THAT(view.parts[0].columns, ElementsAre("a", "b", "c"));
+  EXPECT_THAT(view.parts[0].rows, ElementsAre("b", "c", "…"));
+  EXPECT_EQ(view.parts[0].layers.size(), 2u);
+  check_view(view);
+}
+
+TEST(ModelAttention, OfAClassifierWithItsLabel) {
+  const auto tokenizer = words("good bad");
+  Generator generator(5);
+  Classifier model({.vocabulary = tokenizer->size(), .classes = 5, .embed = 8, .heads = 2},
+                   generator);
+  model.eval();
+  const TextClassifier classifier{std::move(model), tokenizer, {"a", "b", "c", "d", "e"}};
+  const AttentionView view = attention_of(classifier, "bad good");
+  const std::vector<std::vector<std::int32_t>> read = {read_text(classifier, "bad good", 100)};
+  const std::size_t likeliest = by_probability(classify(classifier, read)[0])[0];
+  EXPECT_EQ(view.result, classifier.labels[likeliest]);
+  EXPECT_EQ(view.parts[0].kind, AttentionKind::encoder);
+  EXPECT_THAT(view.parts[0].rows, ElementsAre("<s>", "bad", "good"));
+  check_view(view);
+}
+
+TEST(ModelAttention, ASentenceNeedsTokens) {
+  const Translator translator = tiny_translator(letters(), letters());
+  EXPECT_THAT(error_message([&] { attention_of(translator, "", {}); }),
+              HasSubstr("the sentence has no tokens"));
+}
+
+TEST(ModelAttention, BadBytesAreShownAsSuch) {
+  const Translator translator = tiny_translator(letters(), letters());
+  const AttentionView view = attention_of(translator, "a\xff", {});
+  EXPECT_EQ(view.text, "a\uFFFD");
+  EXPECT_THAT(view.parts[0].rows, ElementsAre("a", "<unk>", "</s>"));
+  EXPECT_THAT(view.parts[2].rows, ElementsAre("</s>"));
+}
+
+}  // namespace
+}  // namespace heed::plot

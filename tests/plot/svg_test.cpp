@@ -1,0 +1,40 @@
+#include "heed/plot/svg.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace heed::plot {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Svg, DrawsInOrderOnASheet) {
+  Svg svg(100, 50.5, "two things");
+  svg.box({1, 2, 3, 4}, "#ff0000");
+  svg.line({0, 0}, {10, 10.256}, {.color = "#00ff00", .width = 2, .dashes = "4 2"});
+  const std::string text = svg.finish();
+  EXPECT_THAT(text, HasSubstr(R"(viewBox="0 0 100 50.5")"));
+  EXPECT_THAT(text, HasSubstr(R"(aria-label="two things")"));
+  EXPECT_THAT(text, HasSubstr(R"(<rect x="1" y="2" width="3" height="4" fill="#ff0000")"));
+  EXPECT_THAT(text,
+              HasSubstr(R"(y2="10.26" stroke="#00ff00" stroke-width="2" stroke-dasharray="4 2")"));
+  EXPECT_LT(text.find("<rect x=\"1\""), text.find("<line"));
+  EXPECT_TRUE(text.ends_with("</svg>\n"));
+}
+
+TEST(Svg, WordsAreEscaped) {
+  Svg svg(10, 10, "a \"b\"");
+  svg.text({1, 2}, "<&>'\x01", {.anchor = "middle", .bold = true, .turn = -90});
+  svg.begin_group("x < y");
+  svg.end_group();
+  const std::string text = svg.finish();
+  EXPECT_THAT(text, HasSubstr("aria-label=\"a &quot;b&quot;\""));
+  EXPECT_THAT(text, HasSubstr(">&lt;&amp;&gt;&#39;</text>"));
+  EXPECT_THAT(text, HasSubstr("font-weight=\"bold\" transform=\"rotate(-90 1 2)\""));
+  EXPECT_THAT(text, HasSubstr("<g><title>x &lt; y</title>"));
+}
+
+TEST(Svg, ChineseStaysAsItIs) { EXPECT_EQ(escape_xml("注意力"), "注意力"); }
+
+}  // namespace
+}  // namespace heed::plot
