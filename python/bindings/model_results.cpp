@@ -97,7 +97,7 @@ std::string sheet(const ModelAttention& self, const plot::AttentionSelection& se
 
 void bind_attention_of_models(nb::module_& m) {
   using Kind = plot::AttentionKind;
-  using StageArgument = plot::AttentionPart;
+  using Part = plot::AttentionPart;
   constexpr const char* kLayersDoc = "An array [heads, rows, columns] for each layer.";
   nb::class_<ModelAttention>(
       m, "Attention",
@@ -111,13 +111,13 @@ void bind_attention_of_models(nb::module_& m) {
       .def_prop_ro(
           "result", [](const ModelAttention& self) { return to_str(self.view.result); },
           "What the model made of it: a translation, a label or nothing.")
-      .def_prop_ro("source", &tokens<Kind::encoder, &StageArgument::rows>,
+      .def_prop_ro("source", &tokens<Kind::encoder, &Part::rows>,
                    nb::for_getter(nb::sig("def source(self, /) -> list[str]")),
                    "The tokens that were read, the end too.")
-      .def_prop_ro("target", &tokens<Kind::decoder, &StageArgument::rows>,
+      .def_prop_ro("target", &tokens<Kind::decoder, &Part::rows>,
                    nb::for_getter(nb::sig("def target(self, /) -> list[str]")),
                    "The tokens that were written, the end too.")
-      .def_prop_ro("target_read", &tokens<Kind::decoder, &StageArgument::columns>,
+      .def_prop_ro("target_read", &tokens<Kind::decoder, &Part::columns>,
                    nb::for_getter(nb::sig("def target_read(self, /) -> list[str]")),
                    "The tokens that the decoder read while it wrote, begin first.")
       .def_prop_ro("encoder", &layers<Kind::encoder>,
