@@ -18,8 +18,10 @@
 #include "heed/evaluation/bleu.h"
 #include "heed/generation/alignment.h"
 #include "heed/generation/examine.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
+#include "heed/models/transformer.h"
 #include "heed/plot/alignment_text.h"
 #include "heed/plot/attention_page.h"
 #include "heed/plot/attention_sheet.h"
@@ -62,12 +64,13 @@ TrainConfig demo_config(const DemoArguments& demo) {
   config.trainer.seed = static_cast<std::int64_t>(demo.grammar.seed);
   config.trainer.schedule = {
       .kind = Schedule::cosine, .peak = 3e-3, .warmup = demo.updates / 10, .total = demo.updates};
-  config.transformer.embed = 128;
-  config.transformer.heads = 4;
-  config.transformer.hidden = 256;
-  config.transformer.encoder_layers = config.transformer.decoder_layers = 2;
-  config.transformer.norm_first = true;
-  config.transformer.tied = Tied::two;
+  TransformerConfig& model = config.models.of<Transformer>();
+  model.block.embed = 128;
+  model.block.heads = 4;
+  model.block.hidden = 256;
+  model.block.norm.first = true;
+  model.encoder_layers = model.decoder_layers = 2;
+  model.tied = Tied::two;
   return config;
 }
 
@@ -173,7 +176,7 @@ void show_alignment(const Translator& translator, const GrammarPair& pair,
 void draw(const Translator& translator, const GrammarPair& pair, const Translation& translation,
           const fs::path& folder) {
   const plot::AttentionView view =
-      plot::attention_of(translator, pair.english, translation.hypothesis.tokens);
+      plot::attention_of(translator, pair.english, translation.hypothesis);
   io::write_file(folder / "attention.svg", plot::attention_svg(view));
   io::write_file(folder / "attention.html", plot::attention_html(view));
 }

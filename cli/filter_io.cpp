@@ -132,6 +132,20 @@ OnBadLine FilterFlags::policy() const {
   return on_bad == "mend" ? OnBadLine::mend : OnBadLine::stop;
 }
 
+void feed_lines(TextLines& lines, const std::function<void(const std::string& line)>& add,
+                const std::function<void()>& flush) {
+  try {
+    for (std::string line; lines.next(line);) {
+      add(line);
+      if (lines.would_wait()) flush();
+    }
+  } catch (const Error&) {
+    flush();
+    throw;
+  }
+  flush();
+}
+
 void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& what) {
   verb.add_option("-i,--input", flags.input, what + "; plain or gzip; -: standard input")
       ->capture_default_str();

@@ -72,6 +72,12 @@ class TextLines {
   BadLines bad_;
 };
 
+/// Feeds lines to a filter that works in batches: `add` takes a line, `flush` answers all that
+/// wait. Answers are flushed where the next line would have to be waited for, at the end, and
+/// before an error of a line is passed on, so that a bad line takes nothing from those before it.
+void feed_lines(TextLines& lines, const std::function<void(const std::string& line)>& add,
+                const std::function<void()>& flush);
+
 /// The flags of files and of bad lines.
 struct FilterFlags {
   std::string input = "-", output = "-";

@@ -26,14 +26,17 @@ struct TrainArguments {
   std::string tensorboard;  // a folder for event files
 };
 
-// The task of a config once the flags are set.
-Task task_of(const TrainConfig& config, const std::vector<std::string>& flags) {
-  TrainConfig with_task;
-  with_task.task = config.task;
+// The section of the model that a config trains, once the flags are set.
+std::string_view section_of(const TrainConfig& config, const std::vector<std::string>& flags) {
+  TrainConfig chosen;
+  chosen.task = config.task;
+  chosen.kind = config.kind;
+  std::vector<std::string> own;
   for (const std::string& flag : flags) {
-    if (flag.starts_with("task=")) io::set_fields(with_task, {flag});
+    if (flag.starts_with("task=") || flag.starts_with("kind=")) own.push_back(flag);
   }
-  return with_task.task;
+  io::set_fields(chosen, own);
+  return chosen.model_kind().name;
 }
 
 void train(const TrainArguments& arguments) {
@@ -43,7 +46,7 @@ void train(const TrainArguments& arguments) {
   const auto set_flags = [&](TrainConfig& config) {
     // All at once: one by one, a flag may not fit before the next is there.
     std::vector<std::string> flags = arguments.flags;
-    const std::string_view section = model_section(task_of(config, flags));
+    const std::string_view section = section_of(config, flags);
     for (const std::string& flag : arguments.model_flags) {
       flags.push_back(fmt::format("{}.{}", section, flag));
     }
@@ -72,7 +75,9 @@ void add_train(CLI::App& app) {
                    "a folder to write event files for TensorBoard into");
   const std::vector<io::FieldInfo> fields = io::list_fields(TrainConfig{});
   add_config_flags(*verb, fields, arguments->flags);
-  add_section_flags(*verb, fields, kModelSections, arguments->model_flags);
+  std::vector<std::string_view> sections;
+  for (const ModelKind& kind : model_kinds()) sections.push_back(kind.name);
+  add_section_flags(*verb, fields, sections, arguments->model_flags);
   verb->callback([arguments] { train(*arguments); });
 }
 

@@ -13,6 +13,7 @@
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
 #include "heed/generation/attention_file.h"
+#include "heed/generation/model_folder.h"
 #include "heed/generation/output_form.h"
 #include "heed/generation/translation_filter.h"
 #include "heed/io/config.h"
@@ -34,7 +35,7 @@ struct TranslateFlags {
 class LengthLimit {
  public:
   LengthLimit(const TranslateFlags& flags, const Translator& translator)
-      : longest_(std::min(flags.max_source, translator.model().source.max_length() - 1)),
+      : longest_(std::min(flags.max_source, translator.model().max_source() - 1)),
         policy_(flags.on_long) {}
 
   /// The tokens, end included, as they go to the model.
@@ -83,27 +84,18 @@ void translate(const TranslateFlags& flags) {
   std::optional<AttentionFile> attention;
   if (!flags.attention_out.empty()) attention.emplace(flags.attention_out);
 
+  options.observed = attention ? Observed::all : observed_for(form);
   TranslationFilter filter(translator, options, ordering, [&](const Translated& translated) {
     if (attention) attention->add(translator, translated);
     output.write(output_lines(translator, translated, form, options.search));
   });
   LengthLimit limit(flags, translator);
-  const auto read = [&](std::vector<std::int32_t>& tokens) {
-    try {
-      std::string line;
-      if (!lines.next(line)) return false;
-      tokens = limit.apply(translator.read(line), lines.place());
-      return true;
-    } catch (const Error&) {
-      filter.flush();  // a bad line takes nothing from those before it
-      throw;
-    }
-  };
-  for (std::vector<std::int32_t> tokens; read(tokens);) {
-    filter.add(std::move(tokens));
-    if (lines.would_wait()) filter.flush();
-  }
-  filter.flush();
+  feed_lines(
+      lines,
+      [&](const std::string& line) {
+        filter.add(limit.apply(translator.read(line), lines.place()));
+      },
+      [&] { filter.flush(); });
   if (attention) attention->commit();
   output.commit();
   if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());

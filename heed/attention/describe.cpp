@@ -18,9 +18,11 @@ io::Value described(const Mechanism& mechanism) {
   }
   const Traits& can = mechanism.traits;
   io::Value::Table traits = {
-      {"self", {can.self}},     {"cross", {can.cross}},       {"lengths", {can.lengths}},
-      {"causal", {can.causal}}, {"masks", {can.mask}},        {"decodes", {can.decodes}},
-      {"fused", {can.fused}},   {"gradient", {can.gradient}}, {"growth", {can.growth}}};
+      {"self", {can.self}},       {"cross", {can.cross}},
+      {"lengths", {can.lengths}}, {"causal", {can.causal}},
+      {"masks", {can.mask}},      {"decodes", {can.decodes}},
+      {"fused", {can.fused}},     {"gradient", text(io::enum_name(can.gradient))},
+      {"growth", {can.growth}}};
   return {io::Value::Table{{"name", text(mechanism.name)},
                            {"title", text(mechanism.about.title)},
                            {"formula", text(mechanism.about.formula)},

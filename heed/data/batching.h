@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "heed/tensor/padding.h"
+
 namespace heed {
 
 /// The tokens that one pair takes on each side of a batch: begin or end included.
@@ -18,7 +20,7 @@ struct PairLength {
 struct BatchingOptions {
   /// The most tokens of a batch, padding included: rows times the longest sentence of either side.
   /// A pair longer than this is a batch of its own.
-  std::int64_t batch_tokens = 4096;
+  std::int64_t batch_tokens = kBatchTokens;
   std::int64_t batch_sentences = 0;  ///< The most pairs of a batch; 0: as many as the tokens allow.
   bool shuffle = true;               ///< False: short batches first, the same in every epoch.
   std::uint64_t seed = 1;

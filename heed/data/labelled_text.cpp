@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "heed/base/error.h"
-#include "heed/data/padding.h"
 #include "heed/io/lines.h"
 #include "heed/io/value.h"
 #include "heed/tensor/create.h"
+#include "heed/tensor/padding.h"
 
 namespace heed {
 namespace {

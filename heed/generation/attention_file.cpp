@@ -12,7 +12,6 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
-#include "heed/generation/examine.h"
 #include "heed/io/file.h"
 #include "heed/io/json.h"
 #include "heed/io/safetensors_stream.h"
@@ -63,7 +62,10 @@ Entry entry_of(const Translator& translator, const Translated& translated) {
     entry.target_read.push_back(entry.target.back());
   }
   entry.target.push_back(piece(to, to.special().end));
-  const TransformerWeights weights = examine_weights(translator, {translated.source, tokens});
+  const std::optional<ModelWeights>& observed = translated.found[0].hypothesis.weights;
+  HEED_CHECK(observed,
+             "[attention] the translation was not observed: set TranslateOptions::observed");
+  const ModelWeights& weights = *observed;
   entry.encoder = stack_layers(weights.encoder, &LayerWeights::self);  // [L, H, S, S]
   entry.decoder = stack_layers(weights.decoder, &LayerWeights::self);  // [L, H, T, T]
   entry.cross = stack_layers(weights.decoder, &LayerWeights::cross);   // [L, H, T, S]
@@ -136,7 +138,7 @@ class JsonForm : public AttentionFile::Form {
     io::Value::Table about = tokens_of(entry);
     about.insert(about.begin(), {"number", {entry.number}});
     std::string line = io::write_json({std::move(about)}, false);
-    line.pop_back();  // the bracket that the weights go in front of
+    line.pop_back();  // the bracket comes after the weights
     for (const auto& [name, member] : kTensors) {
       const Tensor& x = entry.*member;
       fmt::format_to(std::back_inserter(line), ",\"{}\":", name);

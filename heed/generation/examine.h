@@ -1,6 +1,6 @@
-// A second look at a translation: how likely the model holds it and what it attended to, read off
-// one pass over the whole of it. The pass has this sentence alone in it, so its numbers are the
-// same to the bit whatever batch the translation came from; matrix products round by their sizes.
+// A given translation under a model: its probability and the attention weights, from one pass over
+// the whole of it. For translations that a search did not write, such as a user's own; what a
+// search finds has its scores and weights from the search itself (Hypothesis).
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct WrittenFor {
 Hypothesis examine_score(const Translator& translator, const WrittenFor& written,
                          const SearchOptions& options);
 
-/// What every layer and head attended to: rows are the steps that wrote the tokens and the end.
-TransformerWeights examine_weights(const Translator& translator, const WrittenFor& written);
+/// The weights of every layer and head: rows are the steps that write the tokens and the end.
+ModelWeights examine_weights(const Translator& translator, const WrittenFor& written);
 
 /// The decoder's attention to the source, the mean over the heads of a layer (from 1; none: over
 /// all layers too): [T + 1, S], the end's row last, the end's column too. Throws if the model has
 /// no such layer, or an attention without weights.
-Tensor source_attention(const TransformerWeights& weights,
+Tensor source_attention(const ModelWeights& weights,
                         std::optional<std::int64_t> layer = std::nullopt);
 
 /// The same without the ends, which no alignment links: [T, S - 1].

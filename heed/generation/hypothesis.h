@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "heed/models/decoding.h"
+
 namespace heed {
 
 /// Where one sentence begins.
@@ -17,10 +19,13 @@ struct Start {
 
 /// One result. Probabilities are the model's own, whatever was forbidden or drawn.
 struct Hypothesis {
-  std::vector<std::int32_t> tokens;            ///< Without the end token.
-  double score = 0.0;                          ///< The log-probability by the length penalty.
-  double log_probability = 0.0;                ///< Of all tokens, the end token among them.
-  std::vector<float> token_log_probabilities;  ///< One per token, then the end token's.
+  std::vector<std::int32_t> tokens = {};            ///< Without the end token.
+  double score = 0.0;                               ///< The log-probability by the length penalty.
+  double log_probability = 0.0;                     ///< Of all tokens, the end token among them.
+  std::vector<float> token_log_probabilities = {};  ///< One per token, then the end token's.
+  std::int64_t row = -1;                            ///< The model's row at the step that ended it.
+  /// The attention weights it was written with, if they were observed.
+  std::optional<ModelWeights> weights = {};
 };
 
 /// The results of one sentence, best first. Fewer than asked for, or none, only if the model and

@@ -127,6 +127,7 @@ Hypothesis Lockstep::finished(std::int64_t row) const {
   add(hypothesis, log_probability(row, plan_.end));
   const auto length = std::ssize(hypothesis.token_log_probabilities);
   hypothesis.score = hypothesis.log_probability / length_divisor(plan_.options, length);
+  hypothesis.row = row;
   return hypothesis;
 }
 

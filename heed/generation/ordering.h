@@ -19,13 +19,14 @@
 
 #include "heed/base/error.h"
 #include "heed/io/fields.h"
+#include "heed/tensor/padding.h"
 
 namespace heed {
 
 struct OrderingOptions {
-  std::int64_t window = 1000;          // sentences sorted together
-  std::int64_t batch_tokens = 4096;    // of a batch: sentences times its longest
-  std::int64_t batch_sentences = 256;  // of a batch
+  std::int64_t window = 1000;                // sentences sorted together
+  std::int64_t batch_tokens = kBatchTokens;  // of a batch: sentences times its longest
+  std::int64_t batch_sentences = 256;        // of a batch
 
   void fields(io::Fields& field);
   /// Throws heed::Error when a member is below 1.

@@ -1,18 +1,18 @@
 // What a filter writes for a translated sentence:
 //   the text                                   a line for each sentence; then, between tabs,
 //   the score                                  with_score: log p by the length penalty
-//   the alignment                              hard: "0-0 1-2" (Pharaoh); soft: see alignment.h
+//   the alignment                              hard: "0-0 1-2" (Pharaoh); soft: alignment.h
 // or, with n_best, a line for each result as Moses writes them, which has all scores:
 //   number ||| text ||| logprob= log p ||| score [||| alignment]
-// Numbers and alignments come from examine.h, so that no byte depends on the batch.
+// Scores and alignments come from the pass that translated.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
-#include "heed/generation/examine.h"
 #include "heed/generation/translation_filter.h"
 #include "heed/io/fields.h"
 
@@ -50,7 +50,10 @@ std::string output_lines(const Translator& translator, const Translated& transla
 
 /// The alignment of one result as text; soft ones of tokens have the ends as their last row and
 /// column, all others leave the ends out.
-std::string alignment_text(const Translator& translator, const WrittenFor& written,
-                           const OutputForm& form);
+std::string alignment_text(const Translator& translator, std::span<const std::int32_t> source,
+                           const Hypothesis& hypothesis, const OutputForm& form);
+
+/// The attention weights that translations must keep for the form (TranslateOptions::observed).
+Observed observed_for(const OutputForm& form);
 
 }  // namespace heed

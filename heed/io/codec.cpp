@@ -82,6 +82,10 @@ std::string Codec<std::string>::read(const Value& value, const FieldContext& con
   return *value.string();
 }
 
+void fail_text(const Value& value, const FieldContext& context, const Error& error) {
+  fail("[config] {}: {}", to_string(context.source, value.position), error.what());
+}
+
 std::int64_t read_integer(const Value& value, const FieldContext& context, std::int64_t min,
                           std::int64_t max) {
   if (value.floating() && std::trunc(*value.floating()) == *value.floating()) {

@@ -31,6 +31,15 @@ struct EnumName {
   std::string_view name;
 };
 
+/// The name of an enum's value.
+template <typename E>
+constexpr std::string_view enum_name(E value) {
+  for (const auto& entry : enum_names(E{})) {
+    if (entry.value == value) return entry.name;
+  }
+  return {};
+}
+
 /// The field being read: what messages about it say.
 struct FieldContext {
   std::string_view source;
@@ -130,6 +139,30 @@ struct Codec<E> {
   }
   static Value parse(std::string_view text) { return {std::string(text)}; }
   static std::string type_name() { return join(names(), "|"); }
+};
+
+/// A value that configs write as a text: made from it, checked, and given back by text().
+template <typename T>
+concept TextValue = std::constructible_from<T, std::string_view> && requires(const T& value) {
+  { value.text() } -> std::convertible_to<std::string>;
+};
+
+/// Throws the error of a text again, with the place of the value.
+[[noreturn]] void fail_text(const Value& value, const FieldContext& context, const Error& error);
+
+template <TextValue T>
+struct Codec<T> {
+  static T read(const Value& value, const FieldContext& context) {
+    const std::string text = Codec<std::string>::read(value, context);
+    try {
+      return T(std::string_view(text));
+    } catch (const Error& error) {
+      fail_text(value, context, error);
+    }
+  }
+  static Value write(const T& member) { return {std::string(member.text())}; }
+  static Value parse(std::string_view text) { return {std::string(text)}; }
+  static std::string type_name() { return "string"; }
 };
 
 const Value::List& expect_list(const Value& value, const FieldContext& context);

@@ -19,9 +19,9 @@ TextEmbedding::TextEmbedding(const TextEmbeddingConfig& config, Generator& gener
   // Scaled vectors then have a variance of 1, and as rows of an output matrix they make scores of
   // a variance of 1.
   const double deviation = config.scaled ? 1.0 / scale_ : 0.02;
-  init::normal(tokens.weight, deviation, generator);
+  init::normal(tokens.weight.data, deviation, generator);
   if (config.padding) {
-    Tensor row = view::slice(tokens.weight, 0, *config.padding, *config.padding + 1);
+    Tensor row = view::slice(tokens.weight.data, 0, *config.padding, *config.padding + 1);
     init::zeros(row);
   }
 }

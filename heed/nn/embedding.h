@@ -5,6 +5,7 @@
 
 #include "heed/base/random.h"
 #include "heed/nn/module.h"
+#include "heed/nn/weight.h"
 
 namespace heed {
 
@@ -23,7 +24,7 @@ class Embedding : public Module {
   /// ids […] (i32 or i64) -> […, size].
   Tensor operator()(const Tensor& ids) const;
 
-  Tensor weight;  // [V, E]
+  Weight weight;  // [V, E]; an output layer may share it
 
  private:
   std::optional<std::int64_t> padding_;

@@ -20,15 +20,19 @@ void each_parameter(Module& module, ParameterVisitor::OnParameter f) {
 }  // namespace
 
 std::string ParameterVisitor::full_name(std::string_view name) const {
-  return prefix_.empty() ? std::string(name) : fmt::format("{}.{}", prefix_, name);
+  return fmt::format("{}{}", prefix_, name);
 }
 
 void ParameterVisitor::operator()(std::string_view name, Tensor& parameter) {
   if (parameter.defined()) on_parameter_(full_name(name), parameter);
 }
 
-void ParameterVisitor::operator()(std::string_view name, Module& child) {
-  std::string before = std::exchange(prefix_, full_name(name));
+void ParameterVisitor::operator()(std::string_view name, Module& child) { enter(name, '.', child); }
+
+void ParameterVisitor::joined(std::string_view name, Module& child) { enter(name, '_', child); }
+
+void ParameterVisitor::enter(std::string_view name, char separator, Module& child) {
+  std::string before = std::exchange(prefix_, full_name(name) + separator);
   root(child);
   prefix_ = std::move(before);
 }

@@ -51,6 +51,8 @@ class ParameterVisitor {
   void operator()(std::string_view name, Tensor& parameter);
   /// A part; its parameters are named "name.weight" and so on.
   void operator()(std::string_view name, Module& child);
+  /// A part whose parameters are named "name_weight" and so on, as some checkpoints have them.
+  void joined(std::string_view name, Module& child);
   /// Members in a row (parts, pointers to parts or parameters), named "name.0", "name.1", ….
   template <typename Member>
   void operator()(std::string_view name, std::vector<Member>& children) {
@@ -72,10 +74,11 @@ class ParameterVisitor {
 
  private:
   std::string full_name(std::string_view name) const;
+  void enter(std::string_view name, char separator, Module& child);
 
   OnParameter on_parameter_;
   OnModule on_module_;
-  std::string prefix_;
+  std::string prefix_;  // of the next name, its separator included
 };
 
 /// The base of layers and models. A copy shares the parameters of the original until

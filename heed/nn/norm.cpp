@@ -55,4 +55,29 @@ NormResidual RmsNorm::operator()(const Tensor& x, const Tensor& residual) const 
   return add_rms_norm(x, residual, {.weight = weight, .eps = eps_});  // […, size]
 }
 
+// ---- either kind --------------------------------------------------------------------------------
+
+namespace {
+
+std::variant<LayerNorm, RmsNorm> make_norm(const NormConfig& config) {
+  if (config.kind == NormKind::rms) return RmsNorm({.size = config.size, .eps = config.eps});
+  return LayerNorm({.size = config.size, .eps = config.eps, .bias = config.bias});
+}
+
+}  // namespace
+
+Norm::Norm(const NormConfig& config) : norm_(make_norm(config)) {}
+
+void Norm::visit(ParameterVisitor& visitor) {
+  std::visit([&](auto& norm) { norm.visit(visitor); }, norm_);
+}
+
+Tensor Norm::operator()(const Tensor& x) const {
+  return std::visit([&](const auto& norm) { return norm(x); }, norm_);
+}
+
+NormResidual Norm::operator()(const Tensor& x, const Tensor& residual) const {
+  return std::visit([&](const auto& norm) { return norm(x, residual); }, norm_);
+}
+
 }  // namespace heed

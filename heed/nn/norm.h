@@ -2,6 +2,8 @@
 // 2019), alone or fused with the residual sum in front of them.
 #pragma once
 
+#include <variant>
+
 #include "heed/nn/module.h"
 #include "heed/ops/norm.h"
 
@@ -55,6 +57,30 @@ class RmsNorm : public Module {
  private:
   std::int64_t size_;
   double eps_;
+};
+
+enum class NormKind : std::uint8_t { layer, rms };
+
+struct NormConfig {
+  NormKind kind = NormKind::layer;
+  std::int64_t size = 0;
+  double eps = 1e-5;
+  bool bias = true;  // of LayerNorm; RmsNorm has none
+};
+
+/// A norm of either kind. Its parameters have the names of that kind.
+class Norm : public Module {
+ public:
+  explicit Norm(const NormConfig& config);
+
+  void visit(ParameterVisitor& visitor) override;
+  /// x […, size] -> the same shape.
+  Tensor operator()(const Tensor& x) const;
+  /// The norm of x + residual, and that sum.
+  NormResidual operator()(const Tensor& x, const Tensor& residual) const;
+
+ private:
+  std::variant<LayerNorm, RmsNorm> norm_;
 };
 
 }  // namespace heed

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heed/models/comparison.h"
 #include "heed/plot/table.h"
+#include "heed/study/comparison.h"
 
 namespace heed::plot {
 

@@ -53,10 +53,13 @@ std::vector<Heatmap> pattern_of(const Mechanism& mechanism, const PatternOptions
   for (const std::string& option : sample_options(mechanism)) all.push_back(option);
   all.insert(all.end(), options.options.begin(), options.options.end());
   Generator generator(1);
-  const auto layer = mechanism.make(all, generator);
+  const auto layer = make_attention(mechanism.name, all, generator);
   layer->eval();
   const NoGrad off;
-  const Tensor weights = layer->weights(input_of(mechanism.traits, options));  // [1, H, R, Tk]
+  AttentionInput in = input_of(mechanism.traits, options);
+  Tensor weights;  // [1, H, R, Tk]
+  in.weights = &weights;
+  (*layer)(in);
   std::vector<Heatmap> maps;
   for (std::int64_t h = 0; h < weights.size(1); ++h) {
     Heatmap map;

@@ -108,7 +108,7 @@ void CurveWriter::updated(const UpdateReport& report) {
   HEED_ASSERT(training_);
   training_->write(fmt::format(
       "{},{:.7g},{:.7g},{:.7g},{:.7g},{:.7g},{},{},{},{:.4g}\n", report.update, report.epoch,
-      report.loss, std::exp(report.likelihood), report.rate, report.gradient_norm,
+      report.loss, std::exp(report.negative_log_likelihood), report.rate, report.gradient_norm,
       report.skipped ? 1 : 0, report.source_tokens, report.target_tokens, report.seconds));
 }
 

@@ -13,11 +13,11 @@ namespace heed {
 
 /// The loss of one batch.
 struct BatchLoss {
-  Tensor sum = {};                 ///< Over all that counts, on the tape.
-  double likelihood = 0.0;         ///< The same without smoothing: negative, in nats.
-  std::int64_t counted = 0;        ///< Tokens (or texts) that it is the sum of.
-  std::int64_t source_tokens = 0;  ///< Read.
-  std::int64_t target_tokens = 0;  ///< Written.
+  Tensor sum = {};                       ///< Over all that counts, on the tape.
+  double negative_log_likelihood = 0.0;  ///< The same sum without label smoothing, in nats.
+  std::int64_t counted = 0;              ///< Tokens (or texts) that it is the sum of.
+  std::int64_t source_tokens = 0;        ///< Read.
+  std::int64_t target_tokens = 0;        ///< Written.
 };
 
 /// A number that validation found.

@@ -19,7 +19,7 @@ class LanguageJob : public Job {
   LanguageJob(TextGenerator generator, TokenStream training, TokenStream validation,
               const LanguageJobOptions& options);
 
-  Module& model() override { return generator_.model; }
+  Module& model() override { return *generator_.model; }
   BatchLoss next() override;
   /// An epoch is as many batches as hold the tokens of the text once, though they are drawn anew.
   StreamPosition position() const override;

@@ -41,8 +41,24 @@ void ValidationConfig::fields(io::Fields& field) {
   field("search", search, "how validation translates");
 }
 
+ModelSections::ModelSections() {
+  for (const ModelKind& kind : model_kinds()) sections_.emplace_back(kind);
+}
+
+void ModelSections::fields(io::Fields& field) {
+  for (ModelChoice& section : sections_) field(section.kind().name, section, section.kind().what);
+}
+
+const ModelChoice& ModelSections::at(const ModelKind& kind) const {
+  for (const ModelChoice& section : sections_) {
+    if (&section.kind() == &kind) return section;
+  }
+  HEED_ASSERT(false);
+}
+
 void TrainConfig::fields(io::Fields& field) {
   field("task", task, "translate, language (a language model) or classify");
+  field("kind", kind, "kind of model, named as its section below; empty: the first of the task");
   field("model", model, "the folder to train into");
   field("train_sets", train_sets, "source and target, or one file with tabs; plain or gzip");
   field("valid_sets", valid_sets, "the same for validation");
@@ -62,13 +78,12 @@ void TrainConfig::fields(io::Fields& field) {
   field("cpu_threads", cpu_threads, "0: as many as the machine has", {.min = 0});
   field("validation", validation, "what is judged");
   trainer.fields(field);
-  field("transformer", transformer, "translate: the model");
-  field("language_model", language_model, "language: the model");
-  field("classifier", classifier, "classify: the model");
+  models.fields(field);
 }
 
 void TrainConfig::validate() const {
   trainer.validate();
+  model_kind();
   HEED_CHECK(vocabs.size() <= 2, "[train] {} vocabs: give one for both sides, or one each",
              vocabs.size());
   HEED_CHECK(train_sets.size() <= 2 && valid_sets.size() <= 2,

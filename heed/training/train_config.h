@@ -8,28 +8,12 @@
 #include "heed/data/line_check.h"
 #include "heed/evaluation/bleu_tokenizer.h"
 #include "heed/generation/options.h"
-#include "heed/models/classifier.h"
-#include "heed/models/language_model.h"
-#include "heed/models/transformer.h"
+#include "heed/models/kinds.h"
+#include "heed/tensor/padding.h"
 #include "heed/text/sentence_piece_training.h"
 #include "heed/training/trainer_config.h"
 
 namespace heed {
-
-enum class Task : std::uint8_t { translate, language, classify };
-
-/// The names that configs use.
-constexpr std::array<io::EnumName<Task>, 3> enum_names(Task) {
-  return {
-      {{Task::translate, "translate"}, {Task::language, "language"}, {Task::classify, "classify"}}};
-}
-
-/// The sections of a config that describe models, one for each task.
-inline constexpr std::array<std::string_view, 3> kModelSections = {"transformer", "language_model",
-                                                                   "classifier"};
-constexpr std::string_view model_section(Task task) {
-  return kModelSections[static_cast<std::size_t>(task)];
-}
 
 enum class VocabularyKind : std::uint8_t { sentencepiece, words, characters };
 
@@ -63,8 +47,34 @@ struct ValidationConfig {
   void fields(io::Fields& field);
 };
 
+/// A config of each kind of model, one section each.
+class ModelSections {
+ public:
+  ModelSections();
+  void fields(io::Fields& field);
+
+  /// The section of a kind.
+  const ModelChoice& at(const ModelKind& kind) const;
+  /// The typed config of a model class.
+  template <typename M>
+  typename M::Config& of() {
+    for (ModelChoice& section : sections_) {
+      if (auto* const config = section.config_of<M>()) return *config;
+    }
+    HEED_ASSERT(false);
+  }
+  template <typename M>
+  const typename M::Config& of() const {
+    return const_cast<ModelSections*>(this)->of<M>();
+  }
+
+ private:
+  std::vector<ModelChoice> sections_;
+};
+
 struct TrainConfig {
   Task task = Task::translate;
+  std::string kind = "";                // the kind of model; empty: the first of the task
   std::string model;                    // the folder to train into
   std::vector<std::string> train_sets;  // source and target, or one file with tabs
   std::vector<std::string> valid_sets;
@@ -73,7 +83,7 @@ struct TrainConfig {
   OnBad on_bad = OnBad::stop;
   std::int64_t max_length = 0;  // of either side, in tokens; 0: any
   double max_ratio = 0.0;       // the longer side to the shorter; 0: any
-  std::int64_t batch_tokens = 4096;
+  std::int64_t batch_tokens = kBatchTokens;
   std::int64_t batch_sentences = 0;
   std::int64_t block_length = 256;  // language: tokens of a row
   double valid_share = 0.1;         // language: of the training set, if there is no other
@@ -81,13 +91,13 @@ struct TrainConfig {
   std::int64_t cpu_threads = 0;                // 0: all
   ValidationConfig validation = {};
   TrainerConfig trainer = {};
-  TransformerConfig transformer = {};
-  LanguageModelConfig language_model = {};
-  ClassifierConfig classifier = {};
+  ModelSections models = {};
 
   void fields(io::Fields& field);
   void validate() const;
-  /// The label smoothing that was asked for, or the task's own.
+  /// The kind of model to train.
+  const ModelKind& model_kind() const { return choose_model_kind(task, kind); }
+  /// The label smoothing that was given, or the task's default.
   double smoothing() const { return label_smoothing.value_or(task == Task::translate ? 0.1 : 0.0); }
 };
 

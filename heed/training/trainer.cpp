@@ -87,7 +87,7 @@ UpdateReport Trainer::update() {
   for (std::int64_t i = 0; i < config_.accumulate; ++i) {
     const BatchLoss batch = job_.next();
     report.loss += batch.sum.item();
-    report.likelihood += batch.likelihood;
+    report.negative_log_likelihood += batch.negative_log_likelihood;
     report.source_tokens += batch.source_tokens;
     report.target_tokens += batch.target_tokens;
     counted += batch.counted;
@@ -96,14 +96,15 @@ UpdateReport Trainer::update() {
   // Gradients of sums become those of the mean on their way into the optimiser.
   const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(1, counted));
   report.loss *= share;
-  report.likelihood *= share;
+  report.negative_log_likelihood *= share;
   report.rate = rate(config_.schedule, report.update);
   const double most =
       config_.clip_norm > 0.0 ? config_.clip_norm / share : std::numeric_limits<double>::infinity();
   const ClippedGradient gradient = clip(optimizer_->parameters(), most);
   report.gradient_norm = gradient.norm * share;
   // The sign of what is no number says nothing, but would be printed.
-  for (double* const value : {&report.loss, &report.likelihood, &report.gradient_norm}) {
+  for (double* const value :
+       {&report.loss, &report.negative_log_likelihood, &report.gradient_norm}) {
     if (std::isnan(*value)) *value = std::numeric_limits<double>::quiet_NaN();
   }
   report.skipped = is_bad(report.loss, report.gradient_norm);

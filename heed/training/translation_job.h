@@ -45,7 +45,7 @@ class TranslationJob : public Job {
 
  private:
   BatchLoss loss_of(const Batch& batch, double smoothing) const;
-  double mean_likelihood() const;
+  double mean_loss() const;
 
   Translator translator_;
   BatchStream stream_;

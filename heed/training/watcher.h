@@ -16,7 +16,7 @@ struct UpdateReport {
   std::int64_t update = 0;
   double epoch = 0.0;  ///< With the share of the present one.
   double loss = 0.0;   ///< Per token, with smoothing.
-  double likelihood =
+  double negative_log_likelihood =
       0.0;  ///< Per token, without: negative, in nats. Its exponential is the perplexity.
   double rate = 0.0;
   double gradient_norm = 0.0;

@@ -179,9 +179,10 @@ Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothe
 }
 
 ModelAttention attention_for(const Translator& translator, const std::string& source,
-                             const std::vector<std::int32_t>& target) {
+                             const Hypothesis& translation) {
+  const std::vector<std::int32_t>& target = translation.tokens;
   const std::vector<std::int32_t> read = translator.source()->encode(source);
-  return {.view = plot::attention_of(translator, source, target),
+  return {.view = plot::attention_of(translator, source, translation),
           .source_words = word_numbers(word_spans(*translator.source(), read), read.size()),
           .target_words = word_numbers(word_spans(*translator.target(), target), target.size())};
 }

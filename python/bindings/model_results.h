@@ -32,9 +32,9 @@ struct ModelAttention {
   std::vector<std::int64_t> source_words = {}, target_words = {};  ///< Of tokens, to align them.
 };
 
-/// What a translator attends to while it writes that target.
+/// The attention with which a translator wrote a translation, or would write it.
 ModelAttention attention_for(const Translator& translator, const std::string& source,
-                             const std::vector<std::int32_t>& target);
+                             const Hypothesis& translation);
 
 /// heed.Tokenizer.
 struct PyTokenizer {

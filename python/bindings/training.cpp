@@ -88,7 +88,7 @@ class PythonWatcher : public TrainingWatcher {
     tell("update", {{"update", {report.update}},
                     {"epoch", number(report.epoch)},
                     {"loss", number(report.loss)},
-                    {"perplexity", number(std::exp(report.likelihood))},
+                    {"perplexity", number(std::exp(report.negative_log_likelihood))},
                     {"rate", number(report.rate)},
                     {"norm", number(report.gradient_norm)},
                     {"skipped", {report.skipped}},

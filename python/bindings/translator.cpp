@@ -5,6 +5,7 @@
 
 #include "heed/base/error.h"
 #include "heed/generation/examine.h"
+#include "heed/generation/model_folder.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/interrupt.h"
 #include "python/bindings/model_results.h"
@@ -84,16 +85,30 @@ std::vector<PyTranslation> score_batch(const Translator& translator,
 ModelAttention attention(const Translator& translator, const std::string& source,
                          const std::optional<std::string>& target, const BatchOptions& options) {
   const Unlocked released;
-  if (target) return attention_for(translator, source, translator.target()->encode(*target));
-  const auto found = translator.translate({&source, 1}, with_interrupts(options));
+  if (target) {
+    return attention_for(translator, source, {.tokens = translator.target()->encode(*target)});
+  }
+  TranslateOptions observed = with_interrupts(options);
+  observed.observed = Observed::all;
+  const auto found = translator.translate({&source, 1}, observed);
   HEED_CHECK(!found[0].empty(), "[attention] the search found no translation: give a target");
-  return attention_for(translator, source, found[0][0].hypothesis.tokens);
+  return attention_for(translator, source, found[0][0].hypothesis);
 }
 
 constexpr const char* kBatchDoc =
     "The n best translations of each sentence, best first, in the order given.\n\n"
     "A sentence's translations do not depend on the others. A sentence without words has one "
     "translation, which is empty.";
+
+// A model of the class of its task.
+nb::object load(nb::handle path) {
+  const std::filesystem::path folder = path_of("path", path);
+  LoadedModel model = [&] {
+    const Unlocked released;
+    return load_model(folder);
+  }();
+  return std::visit([](auto& loaded) { return nb::cast(std::move(loaded)); }, model);
+}
 
 }  // namespace
 
@@ -105,8 +120,8 @@ void bind_translator(nb::module_& m) {
   BatchOptions batch;
   ScoreOptions score;
   const io::Fields batch_fields(batch), score_fields(score);
-  const auto sign = [](const char* before, const io::Fields& fields, const char* behind) {
-    return signature(before, fields, behind);
+  const auto sign = [](const char* before, const io::Fields& fields, const char* after) {
+    return signature(before, fields, after);
   };
   const std::string batch_signature =
       sign("def translate_batch(self, sentences: collections.abc.Iterable[str], *", batch_fields,
@@ -184,7 +199,7 @@ void bind_translator(nb::module_& m) {
       .def_prop_ro(
           "config",
           [](const Translator& self) {
-            TransformerConfig config = self.model().config();
+            ModelChoice config = self.model().choice();
             return object_of(io::Fields(config).write());
           },
           nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
@@ -194,6 +209,11 @@ void bind_translator(nb::module_& m) {
                            self.model().parameter_count(), self.source()->size(),
                            self.target()->size());
       });
+
+  m.def(
+      "load", &load, nb::arg("path"),
+      nb::sig("def load(path: str | os.PathLike[str]) -> Translator | LanguageModel | Classifier"),
+      "The model of a folder, or of a training run, whatever its task.");
 }
 
 }  // namespace heed::python

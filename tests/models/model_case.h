@@ -71,7 +71,7 @@ inline bool asks_memory(const Traits& traits) {
 inline bool has_a_part(const Mechanism& mechanism, const std::string& name) {
   std::vector<std::string> options = sample_options(mechanism);
   options.push_back(fmt::format("embed={}", kEmbed));
-  const auto layer = mechanism.make(options, default_generator());
+  const auto layer = make_attention(mechanism.name, options);
   const Tensor x = randn({2, 5, kEmbed});
   sum(square((*layer)(mechanism.traits.self ? AttentionInput{.x = x}
                                             : AttentionInput{.x = x, .memory = x})))

@@ -64,9 +64,9 @@ TEST(ClassificationJob, LikelihoodIsTheLossWithoutSmoothing) {
   smooth.model().eval();
   const BatchLoss a = plain.next(), b = smooth.next();
   EXPECT_EQ(a.counted, 7);
-  EXPECT_NEAR(a.sum.item(), a.likelihood, 1e-5);
-  EXPECT_NEAR(b.likelihood, a.likelihood, 1e-5);
-  EXPECT_GT(std::abs(b.sum.item() - b.likelihood), 1e-4);
+  EXPECT_NEAR(a.sum.item(), a.negative_log_likelihood, 1e-5);
+  EXPECT_NEAR(b.negative_log_likelihood, a.negative_log_likelihood, 1e-5);
+  EXPECT_GT(std::abs(b.sum.item() - b.negative_log_likelihood), 1e-4);
 }
 
 TEST(ClassificationJob, JudgesEachTextOnce) {

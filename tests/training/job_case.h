@@ -25,7 +25,7 @@ inline void expect_teaches(Job& job) {
   EXPECT_GT(loss.counted, 0);
   EXPECT_GT(loss.source_tokens, 0);
   EXPECT_GT(loss.target_tokens, 0);
-  EXPECT_GT(loss.likelihood, 0.0);
+  EXPECT_GT(loss.negative_log_likelihood, 0.0);
   expect_learns(job.model(), loss.sum);
 }
 

@@ -66,9 +66,9 @@ TEST(TranslationJob, LikelihoodIsTheLossWithoutSmoothing) {
   plain.model().eval();
   smooth.model().eval();
   const BatchLoss a = plain.next(), b = smooth.next();
-  EXPECT_NEAR(a.sum.item(), a.likelihood, 1e-4);
-  EXPECT_NEAR(b.likelihood, a.likelihood, 1e-4);
-  EXPECT_GT(std::abs(b.sum.item() - b.likelihood), 1e-3);
+  EXPECT_NEAR(a.sum.item(), a.negative_log_likelihood, 1e-4);
+  EXPECT_NEAR(b.negative_log_likelihood, a.negative_log_likelihood, 1e-4);
+  EXPECT_GT(std::abs(b.sum.item() - b.negative_log_likelihood), 1e-3);
   EXPECT_EQ(a.counted, 18 + 7);  // words and ends
   EXPECT_EQ(a.target_tokens, a.counted);
   EXPECT_EQ(a.source_tokens, 18 + 7);

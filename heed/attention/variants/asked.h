@@ -35,7 +35,7 @@ inline Tensor within(const Tensor& lengths, std::int64_t n) {
 }
 
 /// Which of n keys position i of m may see under causal: boolean [m, n].
-inline Tensor not_behind(std::int64_t m, std::int64_t n) {
+inline Tensor not_after(std::int64_t m, std::int64_t n) {
   return less_equal(reshape(arange(n), {1, n}), reshape(arange(m), {m, 1}));  // [m, n]
 }
 

@@ -81,11 +81,9 @@ Tensor AttentionOverAttention::operator()(const AttentionInput& in) const {
 
 Tensor AttentionOverAttention::operator()(const AttentionInput& in,
                                           const Tensor& query_lengths) const {
-  return sum(terms(in, query_lengths), {1});  // [B, Tk]
-}
-
-Tensor AttentionOverAttention::weights(const AttentionInput& in) const {
-  return unsqueeze(terms(in, {}), 1);  // [B, 1, Tq, Tk]
+  const Tensor all = terms(in, query_lengths);  // [B, Tq, Tk]
+  if (in.weights != nullptr) *in.weights = unsqueeze(all.detach(), 1);
+  return sum(all, {1});  // [B, Tk]
 }
 
 Tensor candidate_scores(const Tensor& weights, const Tensor& document_ids,

@@ -30,8 +30,6 @@ class AttentionOverAttention : public AttentionLayer {
   Tensor operator()(const AttentionInput& in) const override;
   /// The same for queries of which only the first words are there: i64 [B].
   Tensor operator()(const AttentionInput& in, const Tensor& query_lengths) const;
-  /// The terms alpha_ij beta_j of that sum, query words as rows: [B, 1, Tq, Tk].
-  Tensor weights(const AttentionInput& in) const override;
 
  private:
   Tensor terms(const AttentionInput& in, const Tensor& query_lengths) const;

@@ -1,6 +1,7 @@
 #include "heed/attention/variants/average.h"
 
 #include "heed/attention/variants/asked.h"
+#include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
@@ -40,7 +41,7 @@ namespace {
 Tensor seen(const AttentionInput& in) {
   const std::int64_t T = in.x.size(1);
   Tensor all = unsqueeze(within(in.lengths, T), 1);  // [B or 1, 1, T]
-  if (in.causal) all = where(not_behind(T, T), all, zeros({1}, DType::boolean));
+  if (in.causal) all = where(not_after(T, T), all, zeros({1}, DType::boolean));
   return cast(all, in.x.dtype());
 }
 
@@ -68,16 +69,18 @@ Tensor AverageAttention::gated(const Tensor& x, const Tensor& average) const {
   return i * x + f * y;                                                 // [B, T, E]
 }
 
-Tensor AverageAttention::operator()(const AttentionInput& in) const {
-  check(in);
-  return gated(in.x, averages(in));  // [B, T, E]
+// Equal weights of all visible positions: [B, 1, T, T].
+void AverageAttention::observe(const AttentionInput& in) const {
+  const NoGrad no_grad;
+  const std::int64_t B = in.x.size(0), T = in.x.size(1);
+  const Tensor each = seen(in) / counts(in);                        // [B or 1, T or 1, T]
+  *in.weights = unsqueeze(contiguous(expand(each, {B, T, T})), 1);  // [B, 1, T, T]
 }
 
-Tensor AverageAttention::weights(const AttentionInput& in) const {
+Tensor AverageAttention::operator()(const AttentionInput& in) const {
   check(in);
-  const std::int64_t B = in.x.size(0), T = in.x.size(1);
-  const Tensor each = seen(in) / counts(in);                 // [B or 1, T or 1, T]
-  return unsqueeze(contiguous(expand(each, {B, T, T})), 1);  // [B, 1, T, T]
+  if (in.weights != nullptr) observe(in);
+  return gated(in.x, averages(in));  // [B, T, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------

@@ -27,8 +27,6 @@ class AverageAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, T, E].
   Tensor operator()(const AttentionInput& in) const override;
-  /// One head, of equal weights: [B, 1, T, T].
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -39,6 +37,7 @@ class AverageAttention : public AttentionLayer {
   class State;
   void check(const AttentionInput& in) const;
   Tensor gated(const Tensor& x, const Tensor& average) const;
+  void observe(const AttentionInput& in) const;
 
   Config config_;
 };

@@ -100,6 +100,9 @@ AttentionSpec GlobalAttention::spec_of(const AttentionInput& in, const Place& pl
   if (config_.score == AlignScore::general) spec.score = general_score(weight);
   if (config_.score == AlignScore::additive) spec.score = additive_score(v);
   specialise(spec, in, place);
+  if (in.weights != nullptr) {
+    spec.observers.push_back(observe_weights(*in.weights, {}, WeightsAt::read));
+  }
   return spec;
 }
 
@@ -121,15 +124,6 @@ Tensor GlobalAttention::result(const Tensor& contexts, const Tensor& x) const {
 
 Tensor GlobalAttention::operator()(const AttentionInput& in) const {
   return result(attend(call_of(in)), in.x);
-}
-
-Tensor GlobalAttention::weights(const AttentionInput& in) const {
-  const NoGrad no_grad;
-  Tensor seen;
-  Call call = call_of(in);
-  call.spec.observers.push_back(observe_weights(seen, {}, WeightsAt::read));
-  attend(call);
-  return seen;  // [B, 1, Tq, Tk]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -181,7 +175,8 @@ Tensor GlobalAttention::step(const Tensor& x, DecodeState& decode_state) const {
   if (state.keys.defined()) {
     const Place place{state.keys.size(2), Corner::offset(state.asked)};
     state.asked += x.size(1);
-    const AttentionSpec spec = spec_of({.x = x, .lengths = state.lengths}, place);
+    const AttentionSpec spec =
+        spec_of({.x = x, .lengths = state.lengths, .weights = state.weights}, place);
     return result(attend({queries(x), state.keys, state.values, spec}), x);
   }
   if (!state.cache) {
@@ -191,7 +186,7 @@ Tensor GlobalAttention::step(const Tensor& x, DecodeState& decode_state) const {
   KvCache& cache = *state.cache;
   cache.append(keys(x, cache.length()), unsqueeze(x, 1));
   const Place place{cache.length(), Corner::bottom_right};
-  const AttentionSpec spec = spec_of({.x = x, .causal = true}, place);
+  const AttentionSpec spec = spec_of({.x = x, .causal = true, .weights = state.weights}, place);
   return result(attention_decode(queries(x), cache, spec), x);
 }
 

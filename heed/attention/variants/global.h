@@ -54,7 +54,6 @@ class GlobalAttention : public AttentionLayer {
 
   void visit(ParameterVisitor& visitor) override;
   Tensor operator()(const AttentionInput& in) const override;
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   /// Differentiable if a memory is asked.
   Tensor step(const Tensor& x, DecodeState& state) const override;

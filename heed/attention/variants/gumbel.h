@@ -39,6 +39,6 @@ inline constexpr Mechanism kGumbel = mechanism<GumbelAttention>(
      .paper = "Jang et al. 2017, Categorical Reparameterization with Gumbel-Softmax",
      .cost = "n^2 d, twice in training",
      .composes = kWithMasks},
-    {.decodes = true, .gradient = false});
+    {.decodes = true, .gradient = Gradient::straight_through});
 
 }  // namespace heed

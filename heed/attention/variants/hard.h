@@ -48,6 +48,6 @@ inline constexpr Mechanism kHard =
                                    .paper = "Xu et al. 2015, Show, Attend and Tell",
                                    .cost = "n^2 d",
                                    .composes = kWithMasks},
-                                  {.decodes = true, .gradient = false});
+                                  {.decodes = true, .gradient = Gradient::none});
 
 }  // namespace heed

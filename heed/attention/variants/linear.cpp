@@ -5,6 +5,7 @@
 #include "heed/attention/attention.h"
 #include "heed/attention/masks/window.h"
 #include "heed/attention/variants/asked.h"
+#include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
@@ -121,22 +122,27 @@ Tensor LinearAttention::project(const Tensor& read) const {
   return out_proj(join_heads(context));                                            // [B, Tq, E]
 }
 
+namespace {
+
+// phi(q) . phi(k), divided by the sum over the visible keys: [B, H, Tq, Tk].
+Tensor weights_of(const Tensor& q, const Tensor& k, bool causal) {
+  const NoGrad no_grad;
+  Tensor scores = matmul(q, transpose(k));  // [B, H, Tq, Tk]
+  if (causal) scores = where(not_after(scores.size(2), scores.size(3)), scores, 0.0);
+  return divided(scores, sum(scores, {3}, {.keep_axes = true}));  // [B, H, Tq, Tk]
+}
+
+}  // namespace
+
 Tensor LinearAttention::operator()(const AttentionInput& in) const {
   check(in);
   const Tensor q = query_features(in.x);  // [B, H, Tq, D]
   const Asked asked = ask(in.source(), in.lengths);
+  if (in.weights != nullptr) *in.weights = weights_of(q, asked.k, in.causal);
   if (!in.causal) return project(matmul(q, summed(asked.k, asked.v)));  // [B, Tq, E]
   const std::int64_t D = head_size();
   const Tensor nothing = zeros({q.size(0), config_.heads, D, D + 1}, q.dtype());
   return project(attend_causal(q, asked, nothing));  // [B, Tq, E]
-}
-
-Tensor LinearAttention::weights(const AttentionInput& in) const {
-  check(in);
-  const Tensor q = query_features(in.x);                                 // [B, H, Tq, D]
-  Tensor scores = matmul(q, transpose(ask(in.source(), in.lengths).k));  // [B, H, Tq, Tk]
-  if (in.causal) scores = where(not_behind(scores.size(2), scores.size(3)), scores, 0.0);
-  return divided(scores, sum(scores, {3}, {.keep_axes = true}));  // [B, H, Tq, Tk]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------

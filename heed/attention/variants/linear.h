@@ -30,8 +30,6 @@ class LinearAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, Tq, E].
   Tensor operator()(const AttentionInput& in) const override;
-  /// phi(q) . phi(k), divided by the sum over the keys seen: [B, H, Tq, Tk], made for looking only.
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 

@@ -10,6 +10,7 @@
 #include "heed/attention/stages/score_mod.h"
 #include "heed/attention/stages/weight_dropout.h"
 #include "heed/attention/variants/asked.h"
+#include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/embedding.h"
 #include "heed/ops/index.h"
@@ -105,7 +106,7 @@ void LshAttention::check(const AttentionInput& in) const {
 
 // A query is its own key: the one at its place, or the first.
 AttentionSpec LshAttention::spec_of(const Mask& mask, bool self_first) const {
-  AttentionSpec spec{.mask = see};
+  AttentionSpec spec{.mask = mask};
   spec.modifiers.push_back(score_mod([self_first](auto score, int, int, int i, int j) {
     return j == (self_first ? 0 : i) ? score - kSelfPenalty : score;
   }));
@@ -143,26 +144,24 @@ LshAttention::Sorted LshAttention::sort(const AttentionInput& in) const {
 
 Tensor LshAttention::operator()(const AttentionInput& in) const {
   check(in);
-  const Sorted s = sort(in);
+  Sorted s = sort(in);
+  Tensor by_place;  // [B, rounds H, T, T], rows and columns in sorted order
+  if (in.weights != nullptr) s.spec.observers.push_back(observe_weights(by_place));
   const AttentionResult y = attention_with_log_sum_exp(s.q, s.k, s.v, s.spec);
   const std::int64_t rows = s.back.numel(), D = head_size();
   const Tensor read = embedding(reshape(y.output, {rows, D}), s.back);      // [rounds, B, T, H, D]
   const Tensor lse = embedding(reshape(y.log_sum_exp, {rows, 1}), s.back);  // [rounds, B, T, H, 1]
+  if (in.weights != nullptr) *in.weights = weights_of(s, by_place, lse.detach());
   return out_proj(reshape(combined(read, squeeze(lse, 4), 0), in.x.shape()));  // [B, T, E]
 }
 
-Tensor LshAttention::weights(const AttentionInput& in) const {
-  check(in);
-  Sorted s = sort(in);
-  const std::int64_t B = in.x.size(0), T = in.x.size(1), H = config_.heads;
-  const std::int64_t rounds = config_.rounds;
-  Tensor seen;  // [B, rounds H, T, T], rows and columns by place
-  s.spec.observers.push_back(observe_weights(seen));
-  const AttentionResult y = attention_with_log_sum_exp(s.q, s.k, s.v, s.spec);
-  const std::int64_t rows = s.back.numel();
-  const Tensor by_row = embedding(reshape(seen, {rows, T}), s.back);        // [rounds, B, T, H, T]
-  const Tensor lse = embedding(reshape(y.log_sum_exp, {rows, 1}), s.back);  // [rounds, B, T, H, 1]
-  const Tensor place = unsqueeze(permute(s.place, {1, 0, 2, 3}), 2);        // [rounds, B, 1, H, T]
+// The weights of all rounds, combined as their results are: [B, H, T, T].
+Tensor LshAttention::weights_of(const Sorted& s, const Tensor& by_place, const Tensor& lse) const {
+  const NoGrad no_grad;
+  const std::int64_t rounds = config_.rounds, H = config_.heads;
+  const std::int64_t B = by_place.size(0), T = by_place.size(2), rows = s.back.numel();
+  const Tensor by_row = embedding(reshape(by_place, {rows, T}), s.back);  // [rounds, B, T, H, T]
+  const Tensor place = unsqueeze(permute(s.place, {1, 0, 2, 3}), 2);      // [rounds, B, 1, H, T]
   const Tensor all = gather(by_row, 4, expand(place, {rounds, B, T, H, T}));  // columns by position
   return contiguous(transpose(combined(all, squeeze(lse, 4), 0), 1, 2));      // [B, H, T, T]
 }

@@ -38,7 +38,6 @@ class LshAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, T, E].
   Tensor operator()(const AttentionInput& in) const override;
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -57,6 +56,7 @@ class LshAttention : public AttentionLayer {
   std::int64_t head_size() const { return config_.embed / config_.heads; }
   void check(const AttentionInput& in) const;
   AttentionSpec spec_of(const Mask& mask, bool self_first) const;
+  Tensor weights_of(const Sorted& s, const Tensor& by_place, const Tensor& lse) const;
   Tensor buckets_of(const Tensor& qk) const;
   Sorted sort(const AttentionInput& in) const;
   Tensor step_once(const Tensor& x, State& state) const;

@@ -1,7 +1,5 @@
 #include "heed/attention/variants/luong_decoder.h"
 
-#include <algorithm>
-
 #include "heed/base/error.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
@@ -31,20 +29,13 @@ std::unique_ptr<Recurrent> make_cell(const LuongDecoderConfig& config, Generator
 }
 
 std::unique_ptr<AttentionLayer> make_layer(const LuongDecoderConfig& config, Generator& generator) {
-  const Mechanism& mechanism = find_mechanism(config.attention.name);
-  const Traits& can = mechanism.traits;
+  const Traits& can = config.attention.traits();
   HEED_CHECK(can.form == Form::sequence && can.cross && can.decodes,
-             "[luong_decoder] attention {} cannot ask a memory step by step: global, local_p or "
-             "multi_head can",
-             config.attention.name);
-  std::vector<std::string> options = {fmt::format("embed={}", config.embed)};
-  // W_c is the decoder's own.
-  const auto known = mechanism.options();
-  const bool combines = std::any_of(known.begin(), known.end(),
-                                    [](const io::FieldInfo& f) { return f.path == "combine"; });
-  if (combines) options.emplace_back("combine=false");
-  options.insert(options.end(), config.attention.options.begin(), config.attention.options.end());
-  return mechanism.make(options, generator);
+             "[luong_decoder] attention \"{}\" cannot attend to a memory step by step: global, "
+             "local_p and multi_head can",
+             config.attention.text());
+  // W_c belongs to the decoder.
+  return config.attention.within({.embed = config.embed, .combine = false}).make(generator);
 }
 
 }  // namespace
@@ -113,7 +104,7 @@ Tensor LuongDecoder::step_once(const Tensor& y, State& state) const {
   HEED_CHECK(context.tracks_grad() || !run.output.tracks_grad(),
              "[luong_decoder] steps of attention {} have no gradient: learn with "
              "input_feeding=false, or with global, bahdanau, local_m or local_p",
-             config_.attention.name);
+             config_.attention.text());
   state.fed_ = attentional(context, run.output);  // [B, 1, E]
   return state.fed_;
 }

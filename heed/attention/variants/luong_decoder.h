@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/attention/registry.h"
+#include "heed/attention/choice.h"
 #include "heed/nn/linear.h"
 #include "heed/nn/rnn.h"
 
@@ -31,7 +31,7 @@ struct LuongDecoderConfig {
   std::int64_t layers = 1;
   double dropout = 0.0;       // between layers of the cell
   bool input_feeding = true;  // else a step knows nothing of a_{t-1}
-  AttentionChoice attention{.name = "global", .options = {"score=general"}};
+  AttentionChoice attention = "global score=general";
 
   void fields(io::Fields& field);
 };

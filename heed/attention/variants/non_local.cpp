@@ -66,7 +66,7 @@ NonLocal::NonLocal(const Config& config, Generator& generator)
     : g({.in = config.embed, .out = inner_channels(config)}, generator),
       out({.in = inner_channels(config), .out = config.embed}, generator),
       config_(config) {
-  init::zeros(out.weight);
+  init::zeros(out.weight.data);
   init::zeros(out.bias);
   if (config.form == NonLocalForm::gaussian) return;
   const LinearConfig inner{.in = config.embed, .out = inner_channels(config)};
@@ -120,19 +120,11 @@ AttentionSpec NonLocal::spec_of(std::int64_t asked) const {
 Tensor NonLocal::operator()(const AttentionInput& in) const {
   check(in, config_.embed);
   const Operands of = project(in.x);
-  const Tensor y = attention(of.q, of.k, of.v, spec_of(of.k.size(2)));  // [B, 1, N, C']
-  const Tensor added = transpose(out(squeeze(y, 1)), 1, 2);             // [B, C, N]
-  return in.x + reshape(added, in.x.shape());                           // as x
-}
-
-Tensor NonLocal::weights(const AttentionInput& in) const {
-  check(in, config_.embed);
-  const Operands of = project(in.x);
   AttentionSpec spec = spec_of(of.k.size(2));
-  Tensor seen;
-  spec.observers = {observe_weights(seen)};
-  attention(of.q, of.k, of.v, spec);
-  return seen;  // [B, 1, N, N']
+  if (in.weights != nullptr) spec.observers = {observe_weights(*in.weights)};  // [B, 1, N, N']
+  const Tensor y = attention(of.q, of.k, of.v, spec);                          // [B, 1, N, C']
+  const Tensor added = transpose(out(squeeze(y, 1)), 1, 2);                    // [B, C, N]
+  return in.x + reshape(added, in.x.shape());                                  // as x
 }
 
 }  // namespace heed

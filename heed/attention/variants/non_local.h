@@ -52,8 +52,6 @@ class NonLocal : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// A picture [B, C, H, W] or a video [B, C, T, H, W] -> the same shape.
   Tensor operator()(const AttentionInput& in) const override;
-  /// f / C, [B, 1, N, N']: N places ask N', fewer if subsampled.
-  Tensor weights(const AttentionInput& in) const override;
 
   std::optional<Linear> theta, phi;
   Linear g, out;

@@ -133,30 +133,25 @@ Tensor Ntm::advance(const Tensor& x, Moment& now) const {
   return concat({said, now.reading}, 1);                                   // [B, C + R M]
 }
 
-Tensor Ntm::run(const Tensor& x, Moment& now) const {
-  if (x.size(1) == 0) return zeros(x.shape(), x.dtype());
-  std::vector<Tensor> made;
-  for (std::int64_t t = 0; t < x.size(1); ++t) made.push_back(advance(select(x, 1, t), now));
-  return out_proj(stack(made, 1));  // [B, T, E]
+Tensor Ntm::run(const Tensor& x, Moment& now, Tensor* weights) const {
+  const std::int64_t B = x.size(0), T = x.size(1), R = config_.read_heads;
+  if (T == 0) {
+    if (weights != nullptr) *weights = zeros({B, R, 0, config_.slots}, x.dtype());
+    return zeros(x.shape(), x.dtype());
+  }
+  std::vector<Tensor> made, read;
+  for (std::int64_t t = 0; t < T; ++t) {
+    made.push_back(advance(select(x, 1, t), now));
+    if (weights != nullptr) read.push_back(slice(now.weights.detach(), 1, 0, R));  // [B, R, N]
+  }
+  if (weights != nullptr) *weights = stack(read, 2);  // [B, R, T, N]
+  return out_proj(stack(made, 1));                    // [B, T, E]
 }
 
 Tensor Ntm::operator()(const AttentionInput& in) const {
   check(in);
   Moment now = first(in.x.size(0));
-  return run(in.x, now);  // [B, T, E]
-}
-
-Tensor Ntm::weights(const AttentionInput& in) const {
-  check(in);
-  const std::int64_t B = in.x.size(0), T = in.x.size(1), R = config_.read_heads;
-  if (T == 0) return zeros({B, R, 0, config_.slots}, in.x.dtype());
-  Moment now = first(B);
-  std::vector<Tensor> seen;
-  for (std::int64_t t = 0; t < T; ++t) {
-    advance(select(in.x, 1, t), now);
-    seen.push_back(slice(now.weights, 1, 0, R));  // [B, R, N]
-  }
-  return stack(seen, 2);  // [B, R, T, N]
+  return run(in.x, now, in.weights);  // [B, T, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -184,7 +179,7 @@ std::unique_ptr<DecodeState> Ntm::start(const DecodeStart& from) const {
 
 Tensor Ntm::step(const Tensor& x, DecodeState& state) const {
   check({.x = x});
-  return run(x, dynamic_cast<State&>(state).now);  // [B, T, E]
+  return run(x, dynamic_cast<State&>(state).now, state.weights);  // [B, T, E]
 }
 
 }  // namespace heed

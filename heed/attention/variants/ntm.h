@@ -48,8 +48,6 @@ class Ntm : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, T, E].
   Tensor operator()(const AttentionInput& in) const override;
-  /// Where the read heads are at each position: [B, R, T, N].
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -72,7 +70,7 @@ class Ntm : public AttentionLayer {
   Moment first(std::int64_t B) const;
   Tensor control(const Tensor& x, Moment& now) const;
   Tensor advance(const Tensor& x, Moment& now) const;
-  Tensor run(const Tensor& x, Moment& now) const;
+  Tensor run(const Tensor& x, Moment& now, Tensor* weights) const;
 
   Config config_;
 };

@@ -63,12 +63,10 @@ Tensor Pointer::scores(const AttentionInput& in) const {
   return pair_scores(q, k, additive_score(v), seen);  // [B, 1, Tq, Tk]
 }
 
-Tensor Pointer::weights(const AttentionInput& in) const {
-  return softmax(scores(in));  // [B, 1, Tq, Tk]
-}
-
 Tensor Pointer::operator()(const AttentionInput& in) const {
-  return squeeze(weights(in), 1);  // [B, Tq, Tk]
+  const Tensor p = softmax(scores(in));  // [B, 1, Tq, Tk]
+  if (in.weights != nullptr) *in.weights = p.detach();
+  return squeeze(p, 1);  // [B, Tq, Tk]
 }
 
 Tensor Pointer::log_probs(const AttentionInput& in) const {
@@ -136,7 +134,9 @@ Tensor Pointer::step(const Tensor& x, DecodeState& decode_state) const {
   const Tensor q = project(query_proj, x);  // [B, 1, T, D]
   const Tensor seen =
       seen_pairs(mask_of(in, Corner::bottom_right), {q.size(0), 1, q.size(2), state.keys.size(2)});
-  return squeeze(softmax(pair_scores(q, state.keys, additive_score(v), seen)), 1);  // [B, T, Tk]
+  const Tensor p = softmax(pair_scores(q, state.keys, additive_score(v), seen));  // [B, 1, T, Tk]
+  if (state.weights != nullptr) *state.weights = p.detach();
+  return squeeze(p, 1);  // [B, T, Tk]
 }
 
 void Pointer::take(const Tensor& positions, DecodeState& decode_state) const {

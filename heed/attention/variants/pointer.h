@@ -30,8 +30,6 @@ class Pointer : public AttentionLayer {
   Tensor operator()(const AttentionInput& in) const override;
   /// Their logarithms for the loss, from the scores: -inf where hidden.
   Tensor log_probs(const AttentionInput& in) const;
-  /// [B, 1, Tq, Tk].
-  Tensor weights(const AttentionInput& in) const override;
 
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   /// x [B, T, E] -> [B, T, Tk], where Tk are the positions there are by now.

@@ -133,10 +133,10 @@ Attended PointerGenerator::attend(const AttentionInput& in) const {
   return walk(queries, memory, seen.defined() ? view::squeeze(seen, 1) : seen, coverage);
 }
 
-Tensor PointerGenerator::operator()(const AttentionInput& in) const { return attend(in).context; }
-
-Tensor PointerGenerator::weights(const AttentionInput& in) const {
-  return unsqueeze(attend(in).weights, 1);  // [B, 1, Tq, Tk]
+Tensor PointerGenerator::operator()(const AttentionInput& in) const {
+  const Attended attended = attend(in);
+  if (in.weights != nullptr) *in.weights = unsqueeze(attended.weights.detach(), 1);
+  return attended.context;  // [B, Tq, E']
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -186,7 +186,9 @@ Attended PointerGenerator::attend_step(const Tensor& x, DecodeState& decode_stat
 }
 
 Tensor PointerGenerator::step(const Tensor& x, DecodeState& state) const {
-  return attend_step(x, state).context;  // [B, T, E']
+  const Attended attended = attend_step(x, state);
+  if (state.weights != nullptr) *state.weights = unsqueeze(attended.weights.detach(), 1);
+  return attended.context;  // [B, T, E']
 }
 
 // ---- words --------------------------------------------------------------------------------------

@@ -50,8 +50,6 @@ class PointerGenerator : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// The context [B, Tq, E'], for a decoder's next layer; E' are the features of the memory.
   Tensor operator()(const AttentionInput& in) const override;
-  /// [B, 1, Tq, Tk].
-  Tensor weights(const AttentionInput& in) const override;
   /// Context, weights and coverage of a whole sequence of decoder states x, all on the tape.
   Attended attend(const AttentionInput& in) const;
 

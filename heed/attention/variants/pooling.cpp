@@ -29,7 +29,7 @@ AttentionPooling::AttentionPooling(const Config& config, Generator& generator)
             .bias = config.bias,
             .activation = Activation::tanh},
            generator),
-      queries(empty({config.hops, proj.weight.size(0)})),
+      queries(empty({config.hops, proj.weight.out()})),
       config_(config) {
   init::kaiming_uniform(queries, generator);
   queries.requires_grad();
@@ -65,11 +65,9 @@ Tensor AttentionPooling::weights_of(const Operands& from, const AttentionInput& 
 }
 
 Tensor AttentionPooling::operator()(const AttentionInput& in) const {
-  return vectors_of(project(in), in);  // [B, R, E]
-}
-
-Tensor AttentionPooling::weights(const AttentionInput& in) const {
-  return weights_of(project(in), in);  // [B, 1, R, T]
+  const Operands from = project(in);
+  if (in.weights != nullptr) *in.weights = weights_of(from, in).detach();
+  return vectors_of(from, in);  // [B, R, E]
 }
 
 AttentionPooling::Pooled AttentionPooling::pool(const AttentionInput& in) const {

@@ -29,8 +29,6 @@ class AttentionPooling : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// M [B, R, E]; zeros for an empty sequence. A mask is asked with the hop as its query.
   Tensor operator()(const AttentionInput& in) const override;
-  /// A, [B, 1, R, T].
-  Tensor weights(const AttentionInput& in) const override;
 
   /// Both from one projection, on the tape: for training with the penalty below.
   struct Pooled {

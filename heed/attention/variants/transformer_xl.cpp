@@ -94,8 +94,7 @@ void TransformerXlAttention::visit(ParameterVisitor& visitor) {
 // Part 0 is queries, 1 keys, 2 values.
 Tensor TransformerXlAttention::project(const Tensor& x, int part) const {
   const std::int64_t E = config_.embed;
-  const Tensor weight = slice(qkv_net.weight, 0, part * E, (part + 1) * E);  // [H D, E]
-  return split_heads(linear(x, weight), config_.heads);                      // [B, H, T, D]
+  return split_heads(qkv_net.rows(x, part * E, (part + 1) * E), config_.heads);  // [B, H, T, D]
 }
 
 Tensor TransformerXlAttention::project_queries(const Tensor& x) const {
@@ -130,31 +129,23 @@ AttentionSpec TransformerXlAttention::spec_of(const AttentionInput& in, const Re
   if (training() && config_.dropout > 0.0) {
     spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
+  if (in.weights != nullptr) spec.observers.push_back(observe_weights(*in.weights));
   return spec;
 }
 
 // `first` is the position of the first query among those asked.
-Tensor TransformerXlAttention::attend(const AttentionInput& in, std::int64_t first,
-                                      std::vector<Observer> observers) const {
+Tensor TransformerXlAttention::attend(const AttentionInput& in, std::int64_t first) const {
   check_input("transformer_xl", in, config_.embed, config_.embed);
   const Tensor& source = in.source();
   const std::int64_t clip = farthest(first, in.x.size(1), source.size(1));
   const Tensor q = project_queries(in.x);                       // [B, H, Tq, D]
   const Tensor k = project(source, 1), v = project(source, 2);  // [B, H, Tk, D]
-  AttentionSpec spec = spec_of(in, relative(clip, in.x.dtype()), Corner::offset(first));
-  spec.observers = std::move(observe);
+  const AttentionSpec spec = spec_of(in, relative(clip, in.x.dtype()), Corner::offset(first));
   return attention(q, k, v, spec);  // [B, H, Tq, D]
 }
 
 Tensor TransformerXlAttention::operator()(const AttentionInput& in) const {
-  return o_net(join_heads(attend(in, 0, {})));  // [B, Tq, E]
-}
-
-Tensor TransformerXlAttention::weights(const AttentionInput& in) const {
-  const NoGrad no_grad;
-  Tensor seen;
-  attend(in, 0, {observe_weights(seen)});
-  return seen;  // [B, H, Tq, Tk]
+  return o_net(join_heads(attend(in, 0)));  // [B, Tq, E]
 }
 
 Tensor TransformerXlAttention::segment(const Tensor& x, const Tensor& earlier) const {
@@ -162,7 +153,7 @@ Tensor TransformerXlAttention::segment(const Tensor& x, const Tensor& earlier) c
   check_input("transformer_xl", {.x = x, .memory = earlier}, config_.embed, config_.embed);
   const Tensor both = concat({earlier.detach(), x}, 1);  // [B, M + T, E]
   const AttentionInput in{.x = x, .memory = both, .causal = true};
-  return o_net(join_heads(attend(in, earlier.size(1), {})));  // [B, T, E]
+  return o_net(join_heads(attend(in, earlier.size(1))));  // [B, T, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -225,7 +216,7 @@ Tensor TransformerXlAttention::step(const Tensor& x, DecodeState& decode_state) 
 Tensor TransformerXlAttention::step_few(const Tensor& x, State& state) const {
   const std::int64_t T = x.size(1);
   std::int64_t first = std::exchange(state.next, state.next + T);
-  AttentionInput in{.x = x, .lengths = state.lengths};
+  AttentionInput in{.x = x, .lengths = state.lengths, .weights = state.weights};
   if (state.cache) {
     state.cache->append(project(x, 1), project(x, 2));
     state.k = state.cache->keys();    // [B, H, Tk, D]

@@ -32,7 +32,6 @@ class TransformerXlAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, Tq, E].
   Tensor operator()(const AttentionInput& in) const override;
-  Tensor weights(const AttentionInput& in) const override;
   /// One segment x [B, T, E] of a text in training: what a causal call on `earlier` [B, M, E] and x
   /// gives for x. Earlier positions (undefined: there are none) are seen, but get no gradient.
   Tensor segment(const Tensor& x, const Tensor& earlier) const;
@@ -58,8 +57,7 @@ class TransformerXlAttention : public AttentionLayer {
   Tensor project_queries(const Tensor& x) const;  // u is added
   Relative relative(std::int64_t clip, DType dtype) const;
   AttentionSpec spec_of(const AttentionInput& in, const Relative& relative, Corner corner) const;
-  Tensor attend(const AttentionInput& in, std::int64_t first,
-                std::vector<Observer> observers) const;
+  Tensor attend(const AttentionInput& in, std::int64_t first) const;
   Tensor step_few(const Tensor& x, State& state) const;
 
   Config config_;

@@ -1,4 +1,4 @@
-#include "heed/models/sequence_layer.h"
+#include "heed/study/sequence_layer.h"
 
 #include "heed/attention/registry.h"
 #include "heed/base/error.h"
@@ -98,7 +98,8 @@ class Recurrence : public SequenceLayer {
 class SelfAttention : public SequenceLayer {
  public:
   SelfAttention(const Mechanism& mechanism, Options options, Generator& generator)
-      : layer_(mechanism.make(options, generator)), fused_(mechanism.traits.fused) {}
+      : layer_(make_attention(mechanism.name, options, generator)),
+        fused_(mechanism.traits.fused) {}
 
   void visit(ParameterVisitor& visitor) override { layer_->visit(visitor); }
   std::string_view op() const override { return fused_ ? "attention" : ""; }

@@ -1,4 +1,4 @@
-#include "heed/models/path_length.h"
+#include "heed/study/path_length.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "heed/data/padding.h"
+#include "heed/tensor/padding.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "heed/models/comparison.h"
+#include "heed/study/comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "heed/models/comparison.h"
+#include "heed/study/comparison.h"
 
 #include <algorithm>
 #include <chrono>

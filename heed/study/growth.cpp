@@ -1,4 +1,4 @@
-#include "heed/models/growth.h"
+#include "heed/study/growth.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,6 +9,9 @@
 
 namespace heed {
 
+/// Tokens of a batch unless said otherwise, padding included; of training and of use.
+inline constexpr std::int64_t kBatchTokens = 4096;
+
 /// Sentences padded to the longest of them, and how long each was.
 struct PaddedRows {
   Tensor tokens;           ///< i64 [B, T]

@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "heed/models/sequence_layer.h"
+#include "heed/study/sequence_layer.h"
 
 namespace heed {
 

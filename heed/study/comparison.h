@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "heed/base/threads.h"
-#include "heed/models/growth.h"
-#include "heed/models/path_length.h"
+#include "heed/study/growth.h"
+#include "heed/study/path_length.h"
 
 namespace heed {
 

@@ -1,5 +1,5 @@
 // Rows of different lengths as one tensor.
-#include "heed/data/padding.h"
+#include "heed/tensor/padding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

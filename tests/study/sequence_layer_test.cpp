@@ -1,4 +1,4 @@
-#include "heed/models/sequence_layer.h"
+#include "heed/study/sequence_layer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
