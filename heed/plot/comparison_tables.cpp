@@ -24,7 +24,7 @@ Table formulas(const Comparison& c) {
 Table paths(const Comparison& c) {
   const std::int64_t most = c.config.path_lengths.back();
   Table table{.title =
-                  "Counted on the tape: ops in which positions meet, from the last output back to "
+                  "Counted on the tape: ops that combine positions, from the last output back to "
                   "the first input",
               .header = {"layer", fmt::format("sequential, n = {}", most)}};
   for (const std::int64_t n : c.config.path_lengths) {
