@@ -77,7 +77,7 @@ std::string crossover_text(const Comparison& c, const Crossover& crossover) {
       return fmt::format("{:.0f}", *crossover.at);
     case Crossover::Place::before:
       return fmt::format("< {}{}", c.config.lengths.front(), fit);
-    case Crossover::Place::behind:
+    case Crossover::Place::after:
       break;
   }
   return fmt::format("> {}{}", c.config.lengths.back(), fit);
