@@ -113,7 +113,7 @@ bool TextLines::next(std::string& line) {
              "[text] {} {}: mend the file, or give --on-bad skip (an empty line in its place) or "
              "--on-bad mend (U+FFFD in place of bad bytes)",
              reader_.place(), fault->what);
-  bad_.meet(*fault, reader_.place(), OnBad::skip);
+  bad_.add(*fault, reader_.place(), OnBad::skip);
   if (on_bad_ == OnBadLine::skip) {
     line.clear();
     return true;

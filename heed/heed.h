@@ -68,7 +68,6 @@
 #include "heed/base/error.h"
 #include "heed/base/flops.h"
 #include "heed/base/isa.h"
-#include "heed/base/log.h"
 #include "heed/base/random.h"
 #include "heed/base/threads.h"
 #include "heed/base/version.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the tree: tests mirror sources, files stay small, headers are guarded, nothing is left half-done."""
+"""Checks the tree: tests mirror sources, files stay small, headers are guarded, no work is left unfinished."""
 
 import pathlib
 import re
@@ -15,7 +15,7 @@ TESTED_ELSEWHERE = {
     "heed/kernels/attention/backward_cell.cpp": "tests/kernels/attention/backward_test.cpp",
 }
 
-# Words of work left undone. Written with a bracket so that this file does not find itself.
+# Words that mark unfinished work. They are written with a bracket so that this file does not match.
 UNFINISHED = re.compile(r"\b(T[O]DO|F[I]XME|X[X]X|H[A]CK)\b|(?i:not (yet )?i[m]plemented)")
 
 
@@ -46,11 +46,11 @@ def check_text(path):
     lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
     if len(lines) >= MAX_LINES and not path.endswith(".md"):
         yield f"{path}: {len(lines)} lines; the limit is {MAX_LINES}: split it"
-    # The .cpp behind a header of the same name is introduced there, a test by the file it mirrors.
+    # A .cpp with a header of the same name is introduced there, a test by the file it mirrors.
     introduced = path.endswith("_test.cpp") or path.endswith(".cpp") and (ROOT / path).with_suffix(".h").is_file()
     if path.endswith((".h", ".cpp")) and not introduced and not (lines and lines[0].startswith("//")):
         yield f"{path}:1: does not open with what it is"
-    # SIMD headers are read once per instruction set and guard themselves by Highway's toggle.
+    # SIMD headers are read once per instruction set and use Highway's toggle as a guard.
     guarded = "#pragma once" in lines or any("HWY_TARGET_TOGGLE" in line for line in lines)
     if path.endswith(".h") and not guarded:
         yield f"{path}: lacks #pragma once"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Takes the code out of the documents, so that the tests can compile and run it.
+"""Extracts the code of the documents, so that the tests can compile and run it.
 
-A ```cpp block with `int main` becomes a program as it stands; all others become functions of one program,
-which knows heed/heed.h and runs those that it is told. ```cpp no-run is compiled only. ```sh and ```console
-blocks may call only verbs that ./run knows. Both READMEs must hold the same code.
+A ```cpp block with `int main` becomes a program; all others become functions of one program, which includes
+heed/heed.h and runs the functions that its arguments name. ```cpp no-run is only compiled. ```sh and ```console
+blocks may call only verbs of ./run. Both READMEs must contain the same code.
 
-  snippets.py --check     says what is wrong with the documents
+  snippets.py --check     prints the problems of the documents
   snippets.py --out DIR   writes DIR/<document>_<line>.cpp and DIR/fragments.cpp, and prints for each snippet
                           "program|fragment run|compile <document>_<line>"
 """
@@ -62,7 +62,7 @@ class Snippet:
 
     @property
     def whole(self):
-        """Whether it is a program as it stands."""
+        """True if it is a complete program."""
         return re.search(r"\bint main\b", self.code) is not None
 
     @property
@@ -106,7 +106,7 @@ def check_verbs(snippet, verbs):
 
 
 def check_readmes():
-    """Both READMEs hold the same blocks: a translation translates the words, not the code."""
+    """Both READMEs contain the same blocks; only text and comments are translated."""
     english, chinese = ROOT / "README.md", ROOT / "README.zh-CN.md"
     if not (english.is_file() and chinese.is_file()):
         return
@@ -140,9 +140,9 @@ def fragments_program(fragments):
 
 
 def write(out):
-    """Writes the programs, touching only files that change, and removes those no longer there."""
+    """Writes the programs, touching only files that change, and removes those that are no longer needed."""
     out.mkdir(parents=True, exist_ok=True)
-    # The Chinese README holds the code of the English one, as check_readmes sees to.
+    # The Chinese README contains the same code as the English one; check_readmes checks that.
     snippets = [s for path in documents() for s in snippets_of(path)
                 if s.language == "cpp" and s.path != "README.zh-CN.md"]
     programs = {out / f"{s.name}.cpp": f'#line {s.line} "{s.path}"\n{s.code}\n' for s in snippets if s.whole}

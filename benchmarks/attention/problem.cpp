@@ -79,7 +79,7 @@ double AttentionProblem::time_forward() const {
   return seconds([&] { attention(q_, k_, v_, spec_); });
 }
 
-// So that each run makes new ones and none adds to the last.
+// Clears gradients, so that each run makes new ones instead of adding to the last.
 void AttentionProblem::forget_gradients() {
   for (Tensor* x : {&q_, &k_, &v_}) x->set_grad({});
   learned_.forget_gradients();

@@ -20,7 +20,7 @@ LayerTimer::LayerTimer(const Mechanism& mechanism, const LayerSizes& sizes) {
   layer_->eval();
   const Traits& traits = mechanism.traits;
   const Shape flat{sizes.batch, sizes.n, sizes.embed};
-  // A picture with as many places.
+  // A picture with the same number of positions.
   const Shape picture{sizes.batch, sizes.embed, 16, sizes.n / 16};
   in_.x = randn(traits.form == Form::picture ? picture : flat);
   in_.x.requires_grad();

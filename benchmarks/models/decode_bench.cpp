@@ -1,6 +1,6 @@
-// Translation by Transformer-Tiny: sentences a second of the greedy search against a PyTorch loop
-// with cached keys and values, and of a beam of 5 against our own greedy search. Every result gets
-// the same number of words, so that untrained weights do the work of trained ones.
+// Translation with Transformer-Tiny: sentences per second of the greedy search against a PyTorch
+// loop with cached keys and values, and of a beam of 5 against heed's greedy search. Every result
+// has the same number of words, so that untrained weights do the same work as trained ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Decoder {
   std::vector<Start> starts_;
 };
 
-// A number a sentence: place times word, as the peer has it.
+// A checksum per sentence: the sum of position times word, as in the peer.
 std::vector<std::int64_t> row_sums(const std::vector<NBest>& found) {
   std::vector<std::int64_t> sums;
   for (const NBest& best : found) {
@@ -61,7 +61,7 @@ std::vector<std::int64_t> row_sums(const std::vector<NBest>& found) {
   return sums;
 }
 
-// The share of sentences that the two decoded differently.
+// The share of sentences that the two sides decoded differently.
 double difference(const std::vector<std::int64_t>& ours, const std::string& theirs) {
   std::istringstream words(theirs);
   std::int64_t different = 0;

@@ -9,7 +9,7 @@ namespace heed::bench {
 namespace {
 
 constexpr std::int64_t kVocabulary = 65, kBatch = 12, kBlock = 64;
-constexpr double kRate = 1e-5;  // small: the same batch comes again and again
+constexpr double kRate = 1e-5;  // small, because the same batch is repeated
 constexpr double kBeta2 = 0.99, kDecay = 0.1, kMaxNorm = 1.0;
 
 Tensor random_ids(Generator& generator) {

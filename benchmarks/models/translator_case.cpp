@@ -7,7 +7,7 @@ namespace heed::bench {
 namespace {
 
 constexpr double kLabelSmoothing = 0.1;
-constexpr double kRate = 1e-5;  // small: the same batches come again and again
+constexpr double kRate = 1e-5;  // small, because the same batches are repeated
 constexpr double kBeta2 = 0.98;
 
 TransformerConfig with_vocabulary(TransformerConfig config, std::int64_t size) {

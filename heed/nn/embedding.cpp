@@ -10,7 +10,7 @@ namespace heed {
 Embedding::Embedding(const EmbeddingConfig& config, Generator& generator)
     : padding_(config.padding) {
   HEED_CHECK(config.vocabulary > 0 && config.size > 0,
-             "[embedding] vocabulary {}, size {}: both must be given and positive",
+             "[embedding] vocabulary {}, size {}: both are required and must be positive",
              config.vocabulary, config.size);
   HEED_CHECK(!padding_ || (*padding_ >= 0 && *padding_ < config.vocabulary),
              "[embedding] padding {}: it must be a token of the vocabulary of {}", *padding_,

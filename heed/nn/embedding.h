@@ -1,4 +1,4 @@
-// The table that turns token numbers into vectors.
+// The embedding layer: a table that maps token ids to vectors.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,15 @@
 
 namespace heed {
 
+/// Options of Embedding.
 struct EmbeddingConfig {
   std::int64_t vocabulary = 0;
   std::int64_t size = 0;
-  std::optional<std::int64_t> padding = {};  // a token whose vector is 0 and stays so
+  std::optional<std::int64_t> padding = {};  // a token whose vector is 0 and is not trained
 };
 
-/// Parameter "weight" [vocabulary, size], first drawn from the standard normal as in PyTorch.
+/// Embedding table. Parameter "weight" [vocabulary, size], initialised from the standard normal
+/// distribution as in PyTorch.
 class Embedding : public Module {
  public:
   explicit Embedding(const EmbeddingConfig& config, Generator& generator = default_generator());

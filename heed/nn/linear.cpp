@@ -9,7 +9,7 @@ namespace heed {
 Linear::Linear(const LinearConfig& config, Generator& generator)
     : activation_(function_of(config.activation)) {
   HEED_CHECK(config.in > 0 && config.out > 0,
-             "[linear] in {}, out {}: both sizes must be given and positive", config.in,
+             "[linear] in {}, out {}: both are required and must be positive", config.in,
              config.out);
   weight = Weight(empty({config.out, config.in}));  // [out, in]
   init::kaiming_uniform(weight.data, generator);

@@ -8,6 +8,7 @@
 
 namespace heed {
 
+/// Options of Linear.
 struct LinearConfig {
   std::int64_t in = 0;
   std::int64_t out = 0;
@@ -15,7 +16,8 @@ struct LinearConfig {
   Activation activation = Activation::none;
 };
 
-/// Parameters "weight" [out, in] and "bias" [out], named and initialised as in PyTorch.
+/// Linear layer. Parameters "weight" [out, in] and "bias" [out], named and initialised as in
+/// PyTorch.
 class Linear : public Module {
  public:
   explicit Linear(const LinearConfig& config, Generator& generator = default_generator());

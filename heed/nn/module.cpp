@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-// Tensors with the same key are one parameter.
+// Tensors with the same key are the same parameter.
 using Key = std::pair<const std::byte*, std::int64_t>;
 Key key_of(const Tensor& x) { return {x.storage()->data(), x.offset()}; }
 
@@ -44,7 +44,7 @@ void ParameterVisitor::root(Module& module) {
 
 std::vector<NamedTensor> Module::every_name() const {
   std::vector<NamedTensor> all;
-  // visit() hands out references for those who change parameters; here only handles are copied.
+  // visit() gives mutable references; here only handles are copied, so the const_cast is safe.
   each_parameter(const_cast<Module&>(*this), [&](const std::string& name, Tensor& parameter) {
     all.push_back({name, parameter});
   });

@@ -6,10 +6,10 @@ namespace heed {
 namespace {
 
 void check_size(const char* layer, std::int64_t size) {
-  HEED_CHECK(size > 0, "[{}] size {}: it must be given and positive", layer, size);
+  HEED_CHECK(size > 0, "[{}] size {}: it is required and must be positive", layer, size);
 }
 
-// Also without parameters a layer normalises rows of its own size, and says so.
+// A layer without parameters checks the size of its input too.
 void check_input(const char* layer, std::int64_t size, const Tensor& x) {
   HEED_CHECK(x.rank() >= 1 && x.size(-1) == size, "[{}] x {}: the last size must be {}", layer,
              to_string(x.shape()), size);

@@ -1,5 +1,5 @@
 // Normalisation along the last axis: LayerNorm (Ba et al. 2016) and RmsNorm (Zhang and Sennrich
-// 2019), alone or fused with the residual sum in front of them.
+// 2019), alone or fused with the residual sum before them.
 #pragma once
 
 #include <variant>
@@ -9,6 +9,7 @@
 
 namespace heed {
 
+/// Options of LayerNorm.
 struct LayerNormConfig {
   std::int64_t size = 0;
   double eps = 1e-5;
@@ -16,7 +17,7 @@ struct LayerNormConfig {
   bool bias = true;
 };
 
-/// Parameters "weight" and "bias" [size], first 1 and 0.
+/// Layer normalisation. Parameters "weight" and "bias" [size], initialised to 1 and 0.
 class LayerNorm : public Module {
  public:
   explicit LayerNorm(const LayerNormConfig& config);
@@ -35,13 +36,14 @@ class LayerNorm : public Module {
   double eps_;
 };
 
+/// Options of RmsNorm.
 struct RmsNormConfig {
   std::int64_t size = 0;
   double eps = 1e-6;
   bool weight = true;
 };
 
-/// Parameter "weight" [size], first 1.
+/// RMS normalisation. Parameter "weight" [size], initialised to 1.
 class RmsNorm : public Module {
  public:
   explicit RmsNorm(const RmsNormConfig& config);

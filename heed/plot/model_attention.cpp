@@ -22,7 +22,8 @@ std::vector<std::string> labels_of(const Tokenizer& tokenizer, std::span<const s
   return labels;
 }
 
-// One text's part of weights [1, H, T, Tk]; what has another rank is left for check_view() to name.
+// Weights [1, H, T, Tk] without the batch axis. Weights of another rank are returned unchanged;
+// check_view() reports them.
 Tensor of_one(const Tensor& weights) {
   if (!weights.defined() || weights.rank() != 4) return weights;
   return contiguous_copy(view::select(weights, 0, 0));  // [H, T, Tk]
@@ -110,14 +111,14 @@ AttentionView attention_of(const TextGenerator& generator, std::string_view text
   part.kind = AttentionKind::decoder;
   part.columns = labels_of(*generator.tokenizer, ids);
   part.rows = {part.columns.begin() + 1, part.columns.end()};
-  part.rows.push_back("…");  // what would come next
+  part.rows.push_back("…");  // the next token
   part.layers = layers_of(weights, &LayerWeights::self);
   return view;
 }
 
 AttentionView attention_of(const TextClassifier& classifier, std::string_view text) {
   const NoGrad no_grad;
-  tokens_of(*classifier.tokenizer, text);  // throws if there are none
+  tokens_of(*classifier.tokenizer, text);  // throws if there are no tokens
   const std::vector<std::int32_t> ids = read_text(classifier, text, Position::kAnyLength);
   std::vector<LayerWeights> weights;
   const Tensor scores = (*classifier.model)(ids_of(ids, 1), {}, &weights);  // [1, C]

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t kFeatures = 32;
 
-// Waves of falling length over the positions: neighbours are alike, and so are some distant ones.
+// Waves of decreasing wavelength over the positions: neighbouring positions are similar, and so are
+// some distant ones.
 Tensor wavy(const Shape& shape, std::int64_t positions, std::uint64_t stream = 0) {
   const RandomStream noise{17, stream};
   Tensor x = empty(shape);  // [1, T, E]
@@ -41,7 +42,7 @@ AttentionInput input_of(const Traits& traits, const PatternOptions& options) {
   if (traits.form == Form::picture) in.x = wavy({1, kFeatures, 1, T}, T);
   if (traits.cross && !options.causal) in.memory = wavy({1, T, kFeatures}, T, 1);
   in.causal = options.causal;
-  HEED_CHECK(!options.causal || traits.causal, "[pattern] this mechanism is not causal by a flag");
+  HEED_CHECK(!options.causal || traits.causal, "[pattern] this mechanism has no causal flag");
   return in;
 }
 

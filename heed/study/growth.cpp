@@ -74,7 +74,7 @@ Crossover find_crossover(std::span<const double> x, std::span<const double> cost
   const TwoTerms a = fit_two_terms(x, costs), b = fit_two_terms(x, other);
   const double at = (b.linear - a.linear) / (a.square - b.square);
   const bool sensible = std::isfinite(at) && (before ? at > 0.0 && at < x[0] : at >= x[last]);
-  return {before ? Crossover::Place::before : Crossover::Place::behind,
+  return {before ? Crossover::Place::before : Crossover::Place::after,
           sensible ? std::optional(at) : std::nullopt};
 }
 

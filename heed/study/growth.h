@@ -21,7 +21,7 @@ struct Crossover {
   enum class Place : std::uint8_t {
     within,  ///< Between two of the points.
     before,  ///< It is dearer at every point.
-    behind,  ///< It is cheaper at the last point.
+    after,   ///< It is cheaper at the last point.
   };
   Place place = Place::within;
   /// Between two points by a straight line between their logarithms; else where p x + q x^2 fitted

@@ -1,4 +1,4 @@
-// Rows of different lengths as one tensor: what a batch of sentences is made of.
+// Pads sentences of different lengths into one tensor.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace heed {
 
-/// Tokens of a batch unless said otherwise, padding included; of training and of use.
+/// Default number of tokens of a batch, including padding, in training and inference.
 inline constexpr std::int64_t kBatchTokens = 4096;
 
-/// Sentences padded to the longest of them, and how long each was.
+/// Sentences padded to the longest one, and their lengths.
 struct PaddedRows {
   Tensor tokens;           ///< i64 [B, T]
   Tensor lengths;          ///< i64 [B]
   std::int64_t total = 0;  ///< Tokens without padding.
 };
 
-/// Puts sentences below each other and fills up with the padding token.
+/// Makes one row per sentence and fills the rest with the padding token.
 PaddedRows pad_rows(std::span<const std::span<const std::int32_t>> rows, std::int32_t padding);
 
 }  // namespace heed

@@ -70,7 +70,7 @@ TEST(CurvesPicture, LongRunsAreThinned) {
 TEST(CurvesPicture, NothingToDraw) {
   const TrainingRun nothing{.name = "a", .training = {}, .validation = {}};
   EXPECT_THAT(error_message([&] { curves_svg({nothing}); }),
-              HasSubstr("no update in these curves"));
+              HasSubstr("these curves have no updates"));
 }
 
 TEST(Curves, AreReadFromTheFolderOfARun) {

@@ -62,7 +62,7 @@ TEST(Comparison, AnLstmCrossesAtTwiceTheSize) {
   EXPECT_EQ(c.recurrence.points[0].flops, 2 * 8 * 32 * 16 * 16);
   // 4 n^2 d + 8 n d^2 = 16 n d^2
   EXPECT_NEAR(*c.crossovers[0].by_flops.at, 32.0, 1e-6);
-  EXPECT_EQ(c.crossovers[1].by_flops.place, Crossover::Place::behind);
+  EXPECT_EQ(c.crossovers[1].by_flops.place, Crossover::Place::after);
   EXPECT_NEAR(*c.crossovers[1].by_flops.at, 256.0, 1e-6);
 }
 

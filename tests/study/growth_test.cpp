@@ -54,10 +54,10 @@ TEST(Growth, BeyondThePointsTheFitsMeet) {
   const Numbers x{128, 256, 512, 1024};
   const auto attention = at(x, [](double n) { return 4 * n * n + 8 * n * 2000; });
   const auto recurrence = at(x, [](double n) { return 12 * n * 2000; });
-  const Crossover behind = find_crossover(x, attention, recurrence);
-  EXPECT_EQ(behind.place, Place::behind);
-  ASSERT_TRUE(behind.at.has_value());
-  EXPECT_NEAR(*behind.at, 2000, 1e-6);
+  const Crossover after = find_crossover(x, attention, recurrence);
+  EXPECT_EQ(after.place, Place::after);
+  ASSERT_TRUE(after.at.has_value());
+  EXPECT_NEAR(*after.at, 2000, 1e-6);
   const Crossover before = find_crossover(x, at(x, [](double n) { return 4 * n * n + 8 * n * 32; }),
                                           at(x, [](double n) { return 12 * n * 32; }));
   EXPECT_EQ(before.place, Place::before);
@@ -70,7 +70,7 @@ TEST(Growth, CostsThatNeverMeetHaveNone) {
   const auto linear = at(x, [](double n) { return n; });
   const auto dearer = at(x, [](double n) { return 2 * n; });
   EXPECT_FALSE(find_crossover(x, linear, dearer).at.has_value());
-  EXPECT_EQ(find_crossover(x, linear, dearer).place, Place::behind);
+  EXPECT_EQ(find_crossover(x, linear, dearer).place, Place::after);
   EXPECT_EQ(find_crossover(x, dearer, linear).place, Place::before);
 }
 

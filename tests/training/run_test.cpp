@@ -95,7 +95,7 @@ TEST_F(Run, GoesOnToTheSameBits) {
 TEST_F(Run, HasItsFolderToItself) {
   std::filesystem::create_directories(run_.config.model);
   const io::FolderLock other(run_.config.model, "test");
-  EXPECT_THAT(error_message([&] { run_training(run_); }), HasSubstr("works in"));
+  EXPECT_THAT(error_message([&] { run_training(run_); }), HasSubstr("is using"));
 }
 
 TEST_F(Run, ThreadsAreTheConfigsMeanwhile) {
