@@ -129,14 +129,16 @@ class Page:
         self.name = path.relative_to(ROOT).as_posix()
         self.blocks = snippets_of(path)
         self.headings, self.pictures, self.links = [], [], []
-        in_block = {n for s in self.blocks for n in range(s.line - 1, s.line + len(s.lines) + 1)}
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if number in in_block:
-                continue
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for block in self.blocks:
+            lines[block.line - 1:block.line - 1 + len(block.lines)] = [""] * len(block.lines)
+        for number, line in enumerate(lines, 1):
             if heading := HEADING.match(line):
                 self.headings.append((number, heading[1], line))
-            for mark, target in LINK.findall(line):
-                (self.pictures if mark else self.links).append((number, target, target))
+        text = "\n".join(lines)
+        for link in LINK.finditer(text):  # its text may go over a line end
+            number = text.count("\n", 0, link.start()) + 1
+            (self.pictures if link[1] else self.links).append((number, link[2], link[2]))
 
 
 def differences(what, english, chinese, ours, theirs):
