@@ -1,6 +1,7 @@
-// The code PE(l) = sin(pi l / L), L = max_length, as a vector: feature f is its harmonic
-// sin(pi l (f + 1) / L), so that the first feature is PE itself, and the vectors are rows of a
-// discrete sine transform: slow waves first, half of one period to E halves of one over the length.
+// PE(l) = [sin(pi l k / L), cos(pi l k / L)], L = max_length, added to embeddings: of E features
+// the first ceil(E/2) are the sines of k = 1, 2, …, the other floor(E/2) the cosines of k = 1, 2,
+// …. Frequency k runs through k half periods over the length. For an even E the product PE(a) .
+// PE(b) = sum_k cos(pi (a - b) k / L) depends on a - b alone.
 #pragma once
 
 #include "heed/attention/positions/added.h"
@@ -19,11 +20,12 @@ class SineCode : public AddedCode {
   CodeTable table_;
 };
 
-/// sin(pi l (f + 1) / length).
-double sine_code(std::int64_t l, std::int64_t f, std::int64_t length);
+/// The value PE(l)_f as a function of position l, which may be negative, and feature f.
+CodeTable::Value sine_code(std::int64_t features, std::int64_t max_length);
 
 inline constexpr PositionKind kSineCode = position_kind<SineCode>(
-    "sine_code", "x_l += PE(l), PE(l)_f = sin(pi l (f + 1) / max_length), for l < max_length",
+    "sine_code",
+    "x_l += PE(l) = [sin(pi l k / L), cos(pi l k / L)], k = 1 to E/2, l < L = max_length",
     PositionWay::embeddings);
 
 }  // namespace heed
