@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/masks.h"
 #include "heed/base/error.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/join.h"

@@ -1,5 +1,6 @@
 #include "heed/attention/position.h"
 
+#include "heed/attention/find_by_name.h"
 #include "heed/attention/positions/alibi.h"
 #include "heed/attention/positions/axial.h"
 #include "heed/attention/positions/learned.h"
@@ -10,7 +11,6 @@
 #include "heed/attention/positions/sinusoidal.h"
 #include "heed/attention/positions/t5.h"
 #include "heed/base/error.h"
-#include "heed/base/suggest.h"
 
 namespace heed {
 
@@ -61,15 +61,7 @@ constinit const PositionKind kPositions[] = {
 std::span<const PositionKind> positions() { return kPositions; }
 
 const PositionKind& find_position(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const PositionKind& kind : positions()) {
-    if (kind.name == name) return kind;
-    names.push_back(kind.name);
-  }
-  const std::string_view near = nearest(name, names);
-  throw Error(fmt::format(
-      "[position] there is no code {}: {}", io::in_quotes(name),
-      near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
+  return find_by_name(positions(), name, "[position] there is no code");
 }
 
 std::unique_ptr<Position> make_position(const PositionConfig& config, const PositionSizes& sizes,

@@ -96,7 +96,34 @@ Handle make_stage(Args&&... args) {
   return Handle(std::make_shared<const Impl>(std::forward<Args>(args)...));
 }
 
-/// Throws unless a stage's tensor is there and has the dtype of the call.
+/// A stage without tensors: bind(T{}) makes the TileStagePtr<T>.
+template <typename Bind>
+class StageWithoutInputs : public StageOf<StageWithoutInputs<Bind>> {
+ public:
+  StageWithoutInputs(const char* name, Bind bind) : name_(name), bind_(std::move(bind)) {}
+  std::string name() const override { return name_; }
+  template <typename T>
+  TileStagePtr<T> make(const StageBinding&) const {
+    return bind_(T{});
+  }
+
+ private:
+  const char* name_;
+  Bind bind_;
+};
+
+/// Makes a Modifier or a Reweight of such a stage: make_simple_stage<Modifier>("name", bind).
+template <typename Handle, typename Bind>
+Handle make_simple_stage(const char* name, Bind bind) {
+  return make_stage<Handle, StageWithoutInputs<Bind>>(name, std::move(bind));
+}
+
+/// Throws unless a stage's tensor is defined and has the dtype of the call.
 void check_parameter(std::string_view stage, const char* what, const Tensor& x, DType dtype);
+
+/// Throws unless x [B, H, Tq], with B and H possibly 1, broadcasts to one number for each query of
+/// the call.
+void check_query_numbers(std::string_view stage, const char* what, const Tensor& x,
+                         const kernels::AttentionShape& shape);
 
 }  // namespace heed

@@ -5,12 +5,7 @@
 
 #include <optional>
 
-#include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/masks/dilated_window.h"
-#include "heed/attention/masks/global_positions.h"
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/segments.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "python/bindings/array.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/corner.h"

@@ -3,15 +3,7 @@
 #include <optional>
 
 #include "heed/attention/normaliser.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/distance_bias.h"
-#include "heed/attention/stages/gaussian.h"
-#include "heed/attention/stages/scores.h"
-#include "heed/attention/stages/shaw.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/t5_bias.h"
-#include "heed/attention/stages/temperature.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "python/bindings/array.h"
 #include "python/bindings/bind.h"

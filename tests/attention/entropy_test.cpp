@@ -4,10 +4,8 @@
 
 #include <cmath>
 
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/gradcheck.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"

@@ -5,11 +5,9 @@
 #include <cmath>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
-#include "heed/attention/stages/soft_cap.h"
 #include "heed/autograd/gradcheck.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/threads.h"

@@ -3,12 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/block_list.h"
-#include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/masks/key_lengths.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/segments.h"
-#include "heed/attention/masks/window.h"
 #include "heed/tensor/create.h"
 #include "tests/attention/mask_case.h"
 

@@ -6,10 +6,9 @@
 #include <limits>
 
 #include "heed/attention/attention.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/elementwise.h"

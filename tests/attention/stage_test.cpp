@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/gradcheck.h"
 #include "heed/autograd/tape.h"
 #include "heed/tensor/copy.h"

@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/key_lengths.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/window.h"
 
 namespace heed {
 namespace {

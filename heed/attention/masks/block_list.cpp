@@ -1,4 +1,5 @@
-#include "heed/attention/masks/block_list.h"
+// block_list: pairs of blocks, kept as a table of [query block][key block].
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 

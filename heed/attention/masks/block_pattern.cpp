@@ -76,23 +76,6 @@ class Blocks : public kernels::Visibility {
   QueryPositions positions_;
 };
 
-class BlockPatternMask : public MaskImpl {
- public:
-  BlockPatternMask(const BlockPattern& pattern, Corner corner)
-      : pattern_(pattern), corner_(corner) {}
-  std::string name() const override { return "block_pattern"; }
-  std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
-    return std::make_unique<Blocks>(pattern_, QueryPositions(corner_, shape));
-  }
-
- private:
-  BlockPattern pattern_;
-  Corner corner_;
-};
-
-// Beyond every position; its square does not overflow.
-constexpr std::int64_t kFar = std::int64_t{1} << 30;
-
 }  // namespace
 
 Mask block_pattern(const BlockPattern& pattern, Corner corner) {
@@ -101,10 +84,10 @@ Mask block_pattern(const BlockPattern& pattern, Corner corner) {
   HEED_CHECK(pattern.local >= 0 && pattern.every >= 0,
              "[block_pattern] local {}, every {}: neither may be negative", pattern.local,
              pattern.every);
-  BlockPattern near = pattern;
-  near.size = std::min(pattern.size, kFar);
-  near.local = std::min(pattern.local, kFar);
-  return make_mask<BlockPatternMask>(near, corner);
+  BlockPattern limited = pattern;
+  limited.size = std::min(pattern.size, kFarPosition);
+  limited.local = std::min(pattern.local, kFarPosition);
+  return position_mask<Blocks>("block_pattern", limited, corner);
 }
 
 }  // namespace heed

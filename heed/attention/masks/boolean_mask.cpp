@@ -1,4 +1,5 @@
-#include "heed/attention/masks/boolean_mask.h"
+// boolean_mask: the elements of a tensor, read eight at a time.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 #include <array>

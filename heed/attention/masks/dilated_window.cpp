@@ -1,4 +1,5 @@
-#include "heed/attention/masks/dilated_window.h"
+// dilated_window: a window with gaps.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 
@@ -64,22 +65,6 @@ class Dilated : public kernels::Visibility {
   QueryPositions positions_;
 };
 
-class DilatedMask : public MaskImpl {
- public:
-  DilatedMask(const DilatedWindow& window, Corner corner) : window_(window), corner_(corner) {}
-  std::string name() const override { return "dilated_window"; }
-  std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
-    return std::make_unique<Dilated>(window_, QueryPositions(corner_, shape));
-  }
-
- private:
-  DilatedWindow window_;
-  Corner corner_;
-};
-
-// Beyond every position; its square does not overflow.
-constexpr std::int64_t kFar = std::int64_t{1} << 30;
-
 }  // namespace
 
 Mask dilated_window(const DilatedWindow& window, Corner corner) {
@@ -87,10 +72,10 @@ Mask dilated_window(const DilatedWindow& window, Corner corner) {
              "[dilated_window] left {}, right {}: neither may be negative", window.left,
              window.right);
   HEED_CHECK(window.step >= 1, "[dilated_window] step {}: it must be at least 1", window.step);
-  const DilatedWindow near{.left = std::min(window.left, kFar),
-                           .right = std::min(window.right, kFar),
-                           .step = std::min(window.step, kFar)};
-  return make_mask<DilatedMask>(near, corner);
+  const DilatedWindow limited{.left = std::min(window.left, kFarPosition),
+                              .right = std::min(window.right, kFarPosition),
+                              .step = std::min(window.step, kFarPosition)};
+  return position_mask<Dilated>("dilated_window", limited, corner);
 }
 
 }  // namespace heed

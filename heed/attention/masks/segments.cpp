@@ -1,4 +1,5 @@
-#include "heed/attention/masks/segments.h"
+// segments: queries attend to keys of the same id.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 

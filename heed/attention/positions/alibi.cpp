@@ -1,7 +1,7 @@
 #include "heed/attention/positions/alibi.h"
 
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/distance_bias.h"
+#include "heed/attention/stages.h"
+#include "heed/attention/stages/distance.h"
 
 namespace heed {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "heed/attention/positions/sine_code.h"
-#include "heed/attention/stages/position.h"
-#include "heed/attention/stages/shaw.h"
+#include "heed/attention/stages.h"
+#include "heed/attention/stages/distance.h"
 
 namespace heed {
 namespace {

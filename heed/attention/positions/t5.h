@@ -3,7 +3,7 @@
 #pragma once
 
 #include "heed/attention/position.h"
-#include "heed/attention/stages/t5_bias.h"
+#include "heed/attention/stages.h"
 
 namespace heed {
 

@@ -1,4 +1,5 @@
-#include "heed/attention/stages/dense_bias.h"
+// dense_bias: a bias for every score.
+#include "heed/attention/stages.h"
 
 #include "heed/base/error.h"
 #include "heed/kernels/attention/stages/dense_bias.h"

@@ -6,7 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
-#include "heed/kernels/attention/stages/watch.h"
+#include "heed/kernels/attention/stages/observe.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
@@ -50,8 +50,8 @@ class PairObservation : public Observation {
 
  protected:
   template <typename T>
-  kernels::WatchTable<T> table() {
-    kernels::WatchTable<T> table;
+  kernels::ObserverTable<T> table() {
+    kernels::ObserverTable<T> table;
     table.data = pairs_.mutable_data<T>();
     table.heads = heads_.count;
     table.rows = rows_.count;
@@ -73,10 +73,10 @@ class WeightObservation : public PairObservation {
                     Tensor* out)
       : PairObservation(name, who, call, 0.0), out_(out) {}
   TileStagePtr<float> stage_f32() override {
-    return std::make_unique<kernels::WeightWatch<float>>(table<float>());
+    return std::make_unique<kernels::WeightObserver<float>>(table<float>());
   }
   TileStagePtr<double> stage_f64() override {
-    return std::make_unique<kernels::WeightWatch<double>>(table<double>());
+    return std::make_unique<kernels::WeightObserver<double>>(table<double>());
   }
   void finish(const Tensor&) override { *out_ = pairs(); }
 
@@ -92,10 +92,10 @@ class ScoreObservation : public PairObservation {
         mask_(call.mask),
         out_(out) {}
   TileStagePtr<float> stage_f32() override {
-    return std::make_unique<kernels::ScoreWatch<float>>(table<float>(), mask_);
+    return std::make_unique<kernels::ScoreObserver<float>>(table<float>(), mask_);
   }
   TileStagePtr<double> stage_f64() override {
-    return std::make_unique<kernels::ScoreWatch<double>>(table<double>(), mask_);
+    return std::make_unique<kernels::ScoreObserver<double>>(table<double>(), mask_);
   }
   void finish(const Tensor&) override { *out_ = pairs(); }
 

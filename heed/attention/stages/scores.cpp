@@ -1,4 +1,6 @@
-#include "heed/attention/stages/scores.h"
+// The scores: dot products of queries and keys, plain, scaled, through a matrix or normalised, and
+// the additive score.
+#include "heed/attention/stages.h"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
-#include "heed/attention/stages/shaw.h"
+// shaw_keys and shaw_values: relative vectors on keys and values.
+#include "heed/attention/stages.h"
 
-#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/distance.h"
 #include "heed/base/error.h"
-#include "heed/kernels/attention/stages/shaw_keys.h"
-#include "heed/kernels/attention/stages/shaw_values.h"
+#include "heed/kernels/attention/stages/shaw.h"
 #include "heed/ops/view.h"
 
 namespace heed {

@@ -1,10 +1,10 @@
-#include "heed/attention/stages/t5_bias.h"
+// t5_bias: T5's bias by buckets of distances.
+#include "heed/attention/stages.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heed/attention/stages/distance_bias.h"
-#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/distance.h"
 #include "heed/base/error.h"
 #include "heed/ops/index.h"
 #include "heed/ops/view.h"

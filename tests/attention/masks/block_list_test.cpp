@@ -1,4 +1,4 @@
-#include "heed/attention/masks/block_list.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 

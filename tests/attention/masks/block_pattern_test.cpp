@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "heed/attention/masks/block_list.h"
+#include "heed/attention/masks.h"
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 

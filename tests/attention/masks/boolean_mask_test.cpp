@@ -1,4 +1,4 @@
-#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
-#include "heed/attention/masks/dilated_window.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/window.h"
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 

@@ -1,10 +1,9 @@
-#include "heed/attention/masks/global_positions.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "heed/attention/masks/window.h"
 #include "tests/attention/mask_case.h"
 
 namespace heed {

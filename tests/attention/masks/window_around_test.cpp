@@ -1,4 +1,4 @@
-#include "heed/attention/masks/window_around.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 

@@ -9,12 +9,9 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/decode.h"
-#include "heed/attention/masks/key_lengths.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/index.h"
 #include "heed/tensor/copy.h"
@@ -66,7 +63,7 @@ Tensor chosen(const Tensor& pairs, const Observed& who) {
   return result;
 }
 
-std::vector<Mask> masks() {
+std::vector<Mask> all_masks() {
   return {Mask(), causal(Corner::bottom_right), key_lengths({3, 11}) & causal(Corner::offset(2)),
           mask_fn([](int, int h, int i, int j) { return (i * 7 + j * 3 + h) % 5 < 2; })};
 }
@@ -76,7 +73,7 @@ constexpr std::int64_t kQueries[] = {5, 140};
 
 TEST(Observers, WeightsAreThoseOfThePlainOne) {
   for (const std::int64_t Tq : kQueries) {
-    for (const Mask& mask : masks()) {
+    for (const Mask& mask : all_masks()) {
       for (const Observed& who :
            {Observed{}, Observed{.heads = {3, 1}}, Observed{.heads = {2}, .rows = {4, 0}}}) {
         const AttentionSpec spec{.modifiers = {soft_cap(3.0)}, .mask = mask};
