@@ -1,6 +1,7 @@
 // The masks: functions that make a Mask, which says which keys a query may attend to. Masks are
-// values: `a & b` shows the keys that both show, `a | b` those that either shows (mask.h). Two have
-// headers of their own: masks/block_pattern.h and masks/mask_fn.h. masks() lists them all.
+// values: `a & b` shows the keys that are visible in both, `a | b` those that are visible in either
+// (mask.h). Two masks have their own headers: masks/block_pattern.h and masks/mask_fn.h. masks()
+// lists them all.
 //
 // b is the sequence in the batch, h the head, i the index of a query, j that of a key. Query i is
 // at position i + shift among the keys, where the corner gives the shift (corner.h).
@@ -20,7 +21,7 @@ namespace heed {
 
 /// One entry of the list of masks.
 struct MaskKind {
-  std::string_view name;  ///< Of the function that makes it, in C++ and in Python.
+  std::string_view name;  ///< The function that makes it, in C++ and in Python.
   std::string_view what;  ///< One line: which keys a query may attend to.
 };
 

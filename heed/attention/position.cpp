@@ -15,18 +15,19 @@
 namespace heed {
 
 void PositionConfig::fields(io::Fields& field) {
-  field("name", name, "the code; `heed list` shows all");
+  field("name", name, "the position code; `heed list` shows all");
   field("max_length", max_length,
-        "learned, axial, sine_code: positions there are; sine_relative: L of its formula; "
-        "sinusoidal, rope: positions kept ready",
+        "learned, axial, sine_code: number of positions; sine_relative: L of its formula; "
+        "sinusoidal, rope: positions computed in advance",
         {.min = 1});
-  field("base", base, "sinusoidal, rope: of the wavelengths", {.min = 1});
-  field("halves", halves, "sinusoidal, rope: sines then cosines, not interleaved");
+  field("base", base, "sinusoidal, rope: base of the wavelengths", {.min = 1});
+  field("halves", halves,
+        "sinusoidal: sines then cosines, not interleaved; rope: pairs (k, k + D/2)");
   field("scaling", scaling, "rope: positions are divided by it", {.min = 1e-6});
-  field("clip", clip, "shaw: distances beyond are alike", {.min = 0});
-  field("buckets", buckets, "t5: distances that are told apart", {.min = 2});
-  field("max_distance", max_distance, "t5: distances beyond are alike", {.min = 2});
-  field("bidirectional", bidirectional, "t5: keys behind the query have buckets of their own");
+  field("clip", clip, "shaw: larger distances share a vector", {.min = 0});
+  field("buckets", buckets, "t5: number of buckets of distances", {.min = 2});
+  field("max_distance", max_distance, "t5: larger distances share a bucket", {.min = 2});
+  field("bidirectional", bidirectional, "t5: keys after the query have their own buckets");
   field("rows", rows, "axial: rows of the grid; 0: as many as columns", {.min = 0});
 }
 
@@ -36,7 +37,8 @@ void Position::modify(AttentionSpec&, Corner) const {}
 
 namespace {
 
-constexpr PositionKind kNone = {"none", "nothing: attention sees a set", PositionWay::nowhere,
+constexpr PositionKind kNone = {"none", "no positions: attention treats the sequence as a set",
+                                PositionWay::nowhere,
                                 [](const PositionConfig&, const PositionSizes&,
                                    Generator&) -> std::unique_ptr<Position> { return nullptr; }};
 

@@ -1,6 +1,6 @@
 // The stages that a user puts into an AttentionSpec: scores, modifiers of scores and reweights of
 // weights. Normalisers are in normaliser.h, masks in masks.h, observers in stages/observers.h, and
-// a modifier from a function of one's own is score_mod in stages/score_mod.h.
+// score_mod, a modifier from a function of the user's, in stages/score_mod.h.
 //
 // b is the sequence in the batch, h the head, i the index of a query, j that of a key. Query i is
 // at position i + shift among the keys, where the corner gives the shift (corner.h). Tensors may be

@@ -198,8 +198,8 @@ void bind_element_masks(nb::module_& m) {
               "'fixed', corner: str | int = 'top_left') -> Mask"),
       "Block-sparse attention by rule (Child et al. 2019): a query attends to the blocks at most "
       "`local` blocks from its own, and to one in `every` of the others (0: to none).\n\n"
-      "far says which: 'fixed' is the last of every so many, the same for all queries; 'strided' "
-      "those at a multiple of so many blocks from the query's own.");
+      "far says which: 'fixed' is the last of every `every` blocks, the same for all queries; "
+      "'strided' those at a multiple of `every` blocks from the query's own.");
   m.def(
       "boolean_mask", [](nb::handle array) { return boolean_mask(booleans_of("array", array)); },
       nb::arg("array"),

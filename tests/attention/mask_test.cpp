@@ -1,4 +1,4 @@
-// Masks composed at random against what their parts mean.
+// Random compositions of masks against the composition of their predicates.
 #include "heed/attention/mask.h"
 
 #include <gtest/gtest.h>

@@ -101,7 +101,7 @@ TEST(Stages, InPairsEqualThePlainOnesInThatOrder) {
   const std::vector<StageCase> cases = test::stage_cases(sizes);
   for (const StageCase& first : cases) {
     for (const StageCase& second : cases) {
-      if (first.plain.score && second.plain.score) continue;  // there can be but one
+      if (first.plain.score && second.plain.score) continue;  // there can be only one
       expect_equal({sizes, {first, second}});
     }
   }

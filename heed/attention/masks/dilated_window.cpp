@@ -36,7 +36,7 @@ class Dilated : public kernels::Visibility {
     return step_ == 1;
   }
 
-  // Distances of keys from queries that occur in a rectangle have no gaps.
+  // The distances of keys from queries in a rectangle have no gaps.
   Cover cover(const Region& region) const override {
     if (region.rows == 0 || region.cols == 0) return Cover::none;
     const std::int64_t first = positions_(region.batch, region.row);
@@ -47,12 +47,13 @@ class Dilated : public kernels::Visibility {
     return all ? Cover::all : Cover::some;
   }
 
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
     const std::int64_t first = positions_(region.batch, region.row);
     for (std::int64_t c = 0; c < region.cols; ++c) {
-      std::uint8_t* const to = seen + c * stride;
+      std::uint8_t* const to = visible + c * stride;
       std::fill_n(to, region.rows, std::uint8_t{0});
-      const std::int64_t ahead = region.col + c - first;  // of the first row; row r: ahead - r
+      const std::int64_t ahead =
+          region.col + c - first;  // distance from the first row; from row r: ahead - r
       std::int64_t distance = round_down(std::min(after_, ahead), step_);
       for (; distance >= -before_ && ahead - distance < region.rows; distance -= step_) {
         to[ahead - distance] = 1;

@@ -36,14 +36,14 @@ class Globals : public kernels::Visibility {
     return queries == 0 && keys == 0 ? Cover::none : Cover::some;
   }
 
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
     for (std::int64_t r = 0; r < region.rows; ++r) {
       const std::uint8_t all = listed(positions_(region.batch, region.row + r)) ? 1 : 0;
-      for (std::int64_t c = 0; c < region.cols; ++c) seen[c * stride + r] = all;
+      for (std::int64_t c = 0; c < region.cols; ++c) visible[c * stride + r] = all;
     }
     const auto [from, to] = listed_in(region.col, region.col + region.cols);
     for (auto key = from; key != to; ++key) {
-      std::fill_n(seen + (*key - region.col) * stride, region.rows, std::uint8_t{1});
+      std::fill_n(visible + (*key - region.col) * stride, region.rows, std::uint8_t{1});
     }
   }
 

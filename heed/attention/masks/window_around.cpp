@@ -14,10 +14,10 @@ namespace {
 
 using kernels::AttentionShape;
 
-// Beyond every key, and a whole number in double.
+// Larger than every key, and an integer in double.
 constexpr double kFar = 0x1p60;
 
-// NaN stays visible in the result: a query that saw nothing instead would hide it.
+// A NaN centre shows every key, so that NaN appears in the result; showing no key would hide it.
 Interval around(double centre, double reach) {
   if (std::isnan(centre)) return {0, static_cast<std::int64_t>(kFar)};
   const auto key = [](double x) { return static_cast<std::int64_t>(std::clamp(x, -kFar, kFar)); };

@@ -1,4 +1,4 @@
-// What codes have in common that are added to embeddings: y_l = x_l + code(l).
+// The common base of codes that are added to embeddings: y_l = x_l + code(l).
 #pragma once
 
 #include <string_view>
@@ -9,12 +9,13 @@ namespace heed {
 
 class AddedCode : public Position {
  public:
-  /// [B, T, E]; throws if x has other features or positions that there are not.
+  /// [B, T, E]; throws if x does not have E features or a position is beyond the limit.
   Tensor embed(const Tensor& x, std::int64_t first = 0) const final;
   std::int64_t length() const final { return length_; }
 
  protected:
-  /// A code of E features for positions [0, length); `name` is who complains, a literal.
+  /// A code of E features for positions [0, length); `name` is used in messages and must be a
+  /// literal.
   AddedCode(std::string_view name, std::int64_t embed, std::int64_t length);
 
  private:

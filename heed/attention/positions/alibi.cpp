@@ -6,7 +6,7 @@
 namespace heed {
 namespace {
 
-// The slopes are made for the heads and the dtype of the call.
+// Makes the slopes for the heads and the dtype of each call.
 class PaperSlopes : public DistanceStage {
  public:
   explicit PaperSlopes(Corner corner) : corner_(corner) {}

@@ -1,7 +1,7 @@
 // PE(l) = [sin(pi l k / L), cos(pi l k / L)], L = max_length, added to embeddings: of E features
-// the first ceil(E/2) are the sines of k = 1, 2, …, the other floor(E/2) the cosines of k = 1, 2,
-// …. Frequency k runs through k half periods over the length. For an even E the product PE(a) .
-// PE(b) = sum_k cos(pi (a - b) k / L) depends on a - b alone.
+// the first ceil(E/2) are sines with k = 1, 2, 3 and so on, the other floor(E/2) cosines with the
+// same k. Frequency k has k half periods over the length. For an even E the product of PE(a) and
+// PE(b), sum_k cos(pi (a - b) k / L), depends on a - b alone.
 #pragma once
 
 #include "heed/attention/positions/added.h"
@@ -11,7 +11,7 @@ namespace heed {
 
 class SineCode : public AddedCode {
  public:
-  /// Reads max_length; embed.
+  /// Reads max_length of the config, embed of the sizes.
   SineCode(const PositionConfig& config, const PositionSizes& sizes);
 
  private:

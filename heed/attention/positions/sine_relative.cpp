@@ -11,8 +11,8 @@
 namespace heed {
 namespace {
 
-// Shaw's keys with the table of just those distances that a call has: the kernel multiplies queries
-// by all rows of it.
+// Shaw's keys with a table of only the distances that occur in a call, because the kernel
+// multiplies queries by all rows of the table.
 class SineKeys : public StageImpl {
  public:
   SineKeys(std::shared_ptr<const CodeTable> table, Corner corner)

@@ -13,7 +13,7 @@ namespace heed {
 
 class SineRelative : public Position {
  public:
-  /// Reads max_length; head.
+  /// Reads max_length of the config, head of the sizes.
   SineRelative(const PositionConfig& config, const PositionSizes& sizes);
 
   void modify(AttentionSpec& spec, Corner corner) const override;

@@ -1,6 +1,7 @@
 // Sinusoids of geometrically growing wavelengths, added to embeddings (Vaswani et al. 2017):
-// feature pair k of position l is sin(l w_k), cos(l w_k) with w_k = base^(-2k/E). The pair's
-// members stand side by side (the paper's formula), or all sines before all cosines (its code).
+// feature pair k of position l is sin(l w_k), cos(l w_k) with w_k = base^(-2k/E). The two features
+// of a pair are adjacent (the formula of the paper), or all sines come before all cosines (its
+// code).
 #pragma once
 
 #include "heed/attention/positions/added.h"
@@ -10,7 +11,7 @@ namespace heed {
 
 class Sinusoidal : public AddedCode {
  public:
-  /// Reads max_length, base and halves; embed.
+  /// Reads max_length, base and halves of the config, embed of the sizes.
   Sinusoidal(const PositionConfig& config, const PositionSizes& sizes);
 
  private:
@@ -19,7 +20,7 @@ class Sinusoidal : public AddedCode {
   CodeTable table_;
 };
 
-/// The code's value at (position, feature), for so many features; negative positions too.
+/// The value of the code at (position, feature), for that many features; positions may be negative.
 CodeTable::Value sinusoid(std::int64_t features, double base, bool halves);
 
 inline constexpr PositionKind kSinusoidal = position_kind<Sinusoidal>(

@@ -13,7 +13,7 @@ namespace {
 using kernels::AttentionShape;
 using kernels::Heads;
 
-// Row by row, by strides that are 0 where an axis is shared.
+// A view of rows by strides, with stride 0 for shared axes.
 template <typename T>
 Heads<T> shared_rows(T* data, const Tensor& x, const AttentionShape& shape) {
   return {data, x.size(0) == shape.B ? x.strides()[0] : 0,

@@ -11,7 +11,7 @@ namespace {
 
 using kernels::AttentionShape;
 
-// What both have: the table and where query 0 stands.
+// The common part of both stages: the table and the position of query 0.
 template <typename Self>
 class Shaw : public StageOf<Self> {
  public:

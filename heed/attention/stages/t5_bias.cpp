@@ -52,7 +52,7 @@ std::int64_t t5_bucket(std::int64_t distance, std::int64_t buckets, const T5Opti
   }
   const std::int64_t exact = buckets / 2;
   if (distance < exact) return first + distance;
-  // In float, as the models were trained: a double would round otherwise at some borders.
+  // In float, as the models were trained: double would round differently at some bucket borders.
   const float ratio = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
                       static_cast<float>(std::log(static_cast<double>(options.max_distance) /
                                                   static_cast<double>(exact)));

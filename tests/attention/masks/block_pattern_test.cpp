@@ -31,9 +31,9 @@ TEST(BlockPattern, IsWhatItsRuleSays) {
     for (const BlockPattern& pattern : kPatterns) {
       for (const std::int64_t shift : {0, Tk - Tq, 3}) {
         const auto sees = [&](auto, auto, auto i, auto j) {
-          // Blocks reach on before the first position.
+          // Blocks continue before the first position.
           const std::int64_t query = (i + shift + 100 * pattern.size) / pattern.size - 100;
-          return pattern.sees(query, j / pattern.size);
+          return pattern.visible(query, j / pattern.size);
         };
         test::check_mask({block_pattern(pattern, Corner::offset(shift)), sees}, shape_of(Tq, Tk));
       }
@@ -63,7 +63,7 @@ TEST(BlockPattern, IsTheListOfItsBlocks) {
   }
 }
 
-TEST(BlockPattern, BlocksThatAreNotSeenAreSkipped) {
+TEST(BlockPattern, HiddenBlocksAreSkipped) {
   const auto bound = block_pattern({.size = 16, .local = 1, .every = 8}).bind(shape_of(960, 960));
   EXPECT_EQ(bound->cover({0, 0, 480, 96, 0, 112}), Cover::none);
   EXPECT_EQ(bound->cover({0, 0, 480, 96, 112, 16}), Cover::all);

@@ -23,7 +23,7 @@ test::MaskCase case_of(const DilatedWindow& w, Corner corner, std::int64_t shift
           }};
 }
 
-TEST(DilatedWindow, SeesEverySoManyNeighbours) {
+TEST(DilatedWindow, ShowsEveryStepthNeighbour) {
   for (const auto& [Tq, Tk] : {std::pair{30, 30}, {7, 40}, {40, 7}, {130, 130}}) {
     for (const DilatedWindow& w :
          {DilatedWindow{2, 3, 4}, {0, 5, 3}, {6, 0, 2}, {0, 0, 5}, {2, 2, 1}, {100, 100, 7}}) {
@@ -39,7 +39,7 @@ TEST(DilatedWindow, WithoutGapsItIsAWindow) {
   EXPECT_FALSE(test::is_exact(dilated_window({2, 1, 2}), shape_of(9, 9)));
 }
 
-TEST(DilatedWindow, WhatIsFarIsSkipped) {
+TEST(DilatedWindow, DistantKeysAreSkipped) {
   const auto bound = dilated_window({4, 4, 8}).bind(shape_of(1000, 1000));
   EXPECT_EQ(bound->cover({0, 0, 500, 96, 0, 468}), Cover::none);
   EXPECT_EQ(bound->cover({0, 0, 500, 96, 628, 372}), Cover::none);

@@ -26,7 +26,7 @@ test::MaskCase case_of(const std::vector<std::int64_t>& globals, Corner corner,
           }};
 }
 
-TEST(GlobalPositions, SeeAllAndAreSeenByAll) {
+TEST(GlobalPositions, AttendToAllAndAllAttendToThem) {
   for (const auto& [Tq, Tk] : {std::pair{20, 20}, {5, 30}, {30, 5}, {130, 130}}) {
     for (const std::vector<std::int64_t>& globals :
          {std::vector<std::int64_t>{}, {0}, {0, 1, 2}, {9, 3, 3, 17}, {1000}, {4, 5, 6, 7, 8}}) {

@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-// Scores of Tq queries and Tk keys, which are zeros: what the code adds.
+// The scores that the code adds, for keys of zeros.
 Tensor added_scores(const Position& code, const Tensor& q, std::int64_t Tk, Corner corner) {
   Tensor scores;
   AttentionSpec spec{.observers = {observe_scores(scores)}};
@@ -52,7 +52,7 @@ TEST(SineRelative, AddsTheProductOfTheQueryAndTheCodeOfTheDistance) {
 }
 
 // sin(a - b) = sin a cos b - cos a sin b, cos(a - b) = cos a cos b + sin a sin b: the relative code
-// is made of absolute codes.
+// follows from absolute codes.
 TEST(SineRelative, FollowsFromAbsoluteCodes) {
   const auto value = sine_code(8, 9);
   for (std::int64_t l = 0; l < 9; ++l) {

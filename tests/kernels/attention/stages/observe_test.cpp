@@ -26,7 +26,7 @@ struct Kept {
   std::vector<T> data;
   ObserverTable<T> table;
 
-  // Of `every`-th heads and rows.
+  // Every so many heads and rows.
   Kept(const AttentionShape& s, std::int64_t every_head, std::int64_t every_row) {
     const auto slots = [](std::int64_t n, std::int64_t every, std::int64_t& count) {
       std::vector<std::int32_t> result(static_cast<std::size_t>(n), -1);
@@ -121,7 +121,7 @@ TEST(WeightObserver, KeepsThePlainWeights) {
   }
 }
 
-// References that rise after weights were kept.
+// References that are raised after weights were copied.
 TEST(WeightObserver, FollowsTheRescaling) {
   AttentionProblem problem({1, 2, 2, 50, 900, 8, 8});
   for (std::size_t i = 0; i < problem.fast.k.size(); ++i) {
@@ -182,7 +182,7 @@ TEST(ScoreObserver, KeepsScoresInTheirUnitAndHidesWhatIsHidden) {
   problem.f.mask = problem.d.mask = &causal;
   for_each_isa([&](Isa isa) {
     problem.f.modifiers = {};
-    problem.f.only_looks = false;
+    problem.f.only_observers = false;
     problem.run_fast();
     const std::vector<float> alone = problem.fast.output;
     Kept<float> kept(problem.shape, 2, 1);
@@ -190,7 +190,7 @@ TEST(ScoreObserver, KeepsScoresInTheirUnitAndHidesWhatIsHidden) {
     ScoreObserver<float> observer(kept.table, &causal);
     TileStage<float>* stages[] = {&observer};
     problem.f.modifiers = stages;
-    problem.f.only_looks = true;
+    problem.f.only_observers = true;
     problem.run_fast();
     EXPECT_EQ(problem.fast.output, alone) << name_of(isa);
     for (std::int64_t i = 0; i < 70; ++i) {

@@ -1,5 +1,5 @@
-// The stages made of these are tested against double and differences in shaw_keys_test.cpp and
-// shaw_values_test.cpp; here are the corners that they do not reach.
+// The stages that use these functions are tested against double and differences in shaw_test.cpp;
+// here are the cases that those tests do not cover.
 #include "heed/kernels/attention/stages/relative.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kStride = 48;
 
-// One feature, of which every row of the table is its own distance plus 10.
+// One feature; each row of the table is its distance plus 10.
 struct Ramp {
   std::vector<float> values;
   RelativeTable<float> table;
