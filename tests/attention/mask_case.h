@@ -24,6 +24,11 @@ struct MaskCase {
   }
 };
 
+/// One head of one sequence.
+inline kernels::AttentionShape shape_of(std::int64_t Tq, std::int64_t Tk) {
+  return {.B = 1, .H = 1, .G = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};
+}
+
 /// Checks a bound mask on one region: intervals contain all visible keys, and no others if they
 /// claim to be exact; the cover and every byte are correct.
 inline void check_region(const MaskCase& c, const kernels::Visibility& bound,

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "heed/attention/position.h"
+#include "heed/attention/positions/code_table.h"
 
 namespace heed {
 
@@ -24,6 +26,22 @@ class AddedCode : public Position {
 
   std::string_view name_;
   std::int64_t embed_, length_;
+};
+
+/// A code with fixed values, which are read from a table.
+class AddedTable : public AddedCode {
+ protected:
+  /// `value` gives the code; positions [0, ready) are computed in advance.
+  AddedTable(std::string_view name, std::int64_t embed, std::int64_t length, std::int64_t ready,
+             CodeTable::Value value)
+      : AddedCode(name, embed, length), table_(0, ready, embed, std::move(value)) {}
+
+ private:
+  Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const final {
+    return table_.rows(first, count, dtype);  // [count, E]
+  }
+
+  CodeTable table_;
 };
 
 }  // namespace heed

@@ -17,11 +17,7 @@ CodeTable::Value sine_code(std::int64_t features, std::int64_t max_length) {
 }
 
 SineCode::SineCode(const PositionConfig& config, const PositionSizes& sizes)
-    : AddedCode("sine_code", sizes.embed, config.max_length),
-      table_(0, config.max_length, sizes.embed, sine_code(sizes.embed, config.max_length)) {}
-
-Tensor SineCode::codes(std::int64_t first, std::int64_t count, DType dtype) const {
-  return table_.rows(first, count, dtype);  // [count, E]
-}
+    : AddedTable("sine_code", sizes.embed, config.max_length, config.max_length,
+                 sine_code(sizes.embed, config.max_length)) {}
 
 }  // namespace heed

@@ -5,19 +5,13 @@
 #pragma once
 
 #include "heed/attention/positions/added.h"
-#include "heed/attention/positions/code_table.h"
 
 namespace heed {
 
-class SineCode : public AddedCode {
+class SineCode : public AddedTable {
  public:
   /// Reads max_length of the config, embed of the sizes.
   SineCode(const PositionConfig& config, const PositionSizes& sizes);
-
- private:
-  Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const override;
-
-  CodeTable table_;
 };
 
 /// The value PE(l)_f as a function of position l, which may be negative, and feature f.

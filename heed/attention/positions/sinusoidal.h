@@ -5,19 +5,13 @@
 #pragma once
 
 #include "heed/attention/positions/added.h"
-#include "heed/attention/positions/code_table.h"
 
 namespace heed {
 
-class Sinusoidal : public AddedCode {
+class Sinusoidal : public AddedTable {
  public:
   /// Reads max_length, base and halves of the config, embed of the sizes.
   Sinusoidal(const PositionConfig& config, const PositionSizes& sizes);
-
- private:
-  Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const override;
-
-  CodeTable table_;
 };
 
 /// The value of the code at (position, feature), for that many features; positions may be negative.

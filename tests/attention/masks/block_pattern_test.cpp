@@ -11,12 +11,8 @@
 namespace heed {
 namespace {
 
-using kernels::AttentionShape;
 using kernels::Cover;
-
-AttentionShape shape_of(std::int64_t Tq, std::int64_t Tk) {
-  return {.B = 1, .H = 1, .G = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};
-}
+using test::shape_of;
 
 constexpr BlockPattern kPatterns[] = {
     {.size = 4, .local = 0, .every = 3},

@@ -9,12 +9,8 @@
 namespace heed {
 namespace {
 
-using kernels::AttentionShape;
 using kernels::Cover;
-
-AttentionShape shape_of(std::int64_t Tq, std::int64_t Tk) {
-  return {.B = 1, .H = 1, .G = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};
-}
+using test::shape_of;
 
 test::MaskCase case_of(const std::vector<std::int64_t>& globals, Corner corner,
                        std::int64_t shift) {
