@@ -248,7 +248,7 @@ def none(s: Array) -> Array:
     return np.where(np.isneginf(s), 0.0, s)
 
 
-# ---- masks: true where a query may look ----------------------------------------------------------
+# ---- masks: true where a query may attend to a key -----------------------------------------------
 
 
 def window(
@@ -277,6 +277,34 @@ def global_positions(
 ) -> Array:
     rows = np.isin(np.arange(queries) + shift(corner, queries, keys), positions)
     return rows[:, None] | np.isin(np.arange(keys), positions)
+
+
+def window_around(centres: Array, reach: float, keys: int) -> Array:
+    return np.abs(np.arange(keys) - centres[..., None]) <= reach
+
+
+def row_intervals(first: Array, last: Array, keys: int) -> Array:
+    j = np.arange(keys)
+    return (first[..., None] <= j) & (j < last[..., None])
+
+
+def block_list(size: int, pairs: list[tuple[int, int]], queries: int, keys: int) -> Array:
+    visible = np.zeros((queries, keys), bool)
+    for q, k in pairs:
+        visible[q * size : (q + 1) * size, k * size : (k + 1) * size] = True
+    return visible
+
+
+def block_pattern(
+    rule: tuple[int, int, int, str], queries: int, keys: int, corner: str | int = "top_left"
+) -> Array:
+    size, local, every, far = rule
+    q = ((np.arange(queries) + shift(corner, queries, keys)) // size)[:, None]
+    k = np.arange(keys) // size
+    near = np.abs(k - q) <= local
+    if every == 0:
+        return near
+    return near | ((k - q) % every == 0 if far == "strided" else k % every == every - 1)
 
 
 def lengths(values: Any, keys: int) -> Array:

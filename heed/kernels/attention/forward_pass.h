@@ -1,4 +1,4 @@
-// What all blocks of attention's forward pass share.
+// Data that all blocks of attention's forward pass share.
 #pragma once
 
 #include "heed/kernels/attention/program.h"
@@ -9,8 +9,8 @@ namespace heed::kernels {
 struct ForwardPass {
   const AttentionProgram<float>& program;
   const AttentionForward<float>& call;
-  StageList<float> modify;
-  StageList<float> reweight;
+  StageList<float> modifiers;
+  StageList<float> reweights;
 };
 
 }  // namespace heed::kernels

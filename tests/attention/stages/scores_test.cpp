@@ -1,13 +1,11 @@
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/masks.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"

@@ -1,6 +1,6 @@
-// What watches keep, in the tiled pass, the plain one and decoding, against the plain one's
-// weights.
-#include "heed/kernels/attention/stages/watch.h"
+// What observers copy in the tiled pass, the plain pass and decoding, against the weights of the
+// plain pass.
+#include "heed/kernels/attention/stages/observe.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -19,14 +19,14 @@ using heed::test::for_each_isa;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// A watch on some heads and rows of a problem, with the memory it fills.
+// An observer of some heads and rows of a problem, with the memory it fills.
 template <typename T>
 struct Kept {
   std::vector<std::int32_t> heads, rows;
   std::vector<T> data;
-  WatchTable<T> table;
+  ObserverTable<T> table;
 
-  // Of `every`-th heads and rows.
+  // Every so many heads and rows.
   Kept(const AttentionShape& s, std::int64_t every_head, std::int64_t every_row) {
     const auto slots = [](std::int64_t n, std::int64_t every, std::int64_t& count) {
       std::vector<std::int32_t> result(static_cast<std::size_t>(n), -1);
@@ -83,8 +83,8 @@ void expect_weights(AttentionProblem& problem, const Kept<T>& kept, double toler
 void check_weights(AttentionProblem& problem, std::int64_t every_head, std::int64_t every_row,
                    const std::string& what, double tolerance = 2e-6) {
   Kept<double> plain(problem.shape, every_head, every_row);
-  WeightWatch<double> watch(plain.table);
-  TileStage<double>* stages[] = {&watch};
+  WeightObserver<double> observer(plain.table);
+  TileStage<double>* stages[] = {&observer};
   problem.run_plain();
   problem.d.reweights = stages;
   problem.run_plain();
@@ -95,8 +95,8 @@ void check_weights(AttentionProblem& problem, std::int64_t every_head, std::int6
     problem.run_fast();
     const std::vector<float> output = problem.fast.output;
     Kept<float> fast(problem.shape, every_head, every_row);
-    WeightWatch<float> watch_f(fast.table);
-    TileStage<float>* stages_f[] = {&watch_f};
+    WeightObserver<float> observer_f(fast.table);
+    TileStage<float>* stages_f[] = {&observer_f};
     problem.f.reweights = stages_f;
     problem.run_fast();
     expect_weights(problem, fast, tolerance, what + " on " + std::string(name_of(isa)));
@@ -105,7 +105,7 @@ void check_weights(AttentionProblem& problem, std::int64_t every_head, std::int6
   problem.f.reweights = {};
 }
 
-TEST(WeightWatch, KeepsThePlainWeights) {
+TEST(WeightObserver, KeepsThePlainWeights) {
   const TestMask causal([](auto, auto, auto i, auto j) { return j <= i + 20; });
   const TestMask holes([](auto, auto h, auto i, auto j) { return (i * 7 + j * 3 + h) % 5 < 2; },
                        TestMask::Answers::hull);
@@ -121,8 +121,8 @@ TEST(WeightWatch, KeepsThePlainWeights) {
   }
 }
 
-// References that rise after weights were kept.
-TEST(WeightWatch, FollowsTheRescaling) {
+// References that are raised after weights were copied.
+TEST(WeightObserver, FollowsTheRescaling) {
   AttentionProblem problem({1, 2, 2, 50, 900, 8, 8});
   for (std::size_t i = 0; i < problem.fast.k.size(); ++i) {
     problem.fast.k[i] = static_cast<float>(i / 16) * 0.02f;
@@ -131,7 +131,7 @@ TEST(WeightWatch, FollowsTheRescaling) {
   check_weights(problem, 1, 1, "rising", 2e-5);
 }
 
-TEST(WeightWatch, OtherNormalisers) {
+TEST(WeightObserver, OtherNormalisers) {
   const float sinks[] = {0.5f, -3.0f};
   const double sinks_d[] = {0.5, -3.0};
   for (const int variant : {0, 1, 2, 3}) {
@@ -150,7 +150,7 @@ TEST(WeightWatch, OtherNormalisers) {
 }
 
 // Several parts of keys, of which the later ones have the larger weights.
-TEST(WeightWatch, InDecoding) {
+TEST(WeightObserver, InDecoding) {
   for_each_isa([&](Isa isa) {
     AttentionProblem problem({2, 4, 2, 3, 2500, 8, 8});
     for (std::size_t i = 0; i < problem.fast.k.size(); ++i) {
@@ -158,8 +158,8 @@ TEST(WeightWatch, InDecoding) {
       problem.plain.k[i] = problem.fast.k[i];
     }
     Kept<float> kept(problem.shape, 1, 2);
-    WeightWatch<float> watch(kept.table);
-    TileStage<float>* stages[] = {&watch};
+    WeightObserver<float> observer(kept.table);
+    TileStage<float>* stages[] = {&observer};
     const AttentionShape& s = problem.shape;
     std::vector<float> output(static_cast<std::size_t>(s.B * s.Tq * s.H * s.Dv)), before = output;
     DecodeCall<float> call;
@@ -176,21 +176,21 @@ TEST(WeightWatch, InDecoding) {
   });
 }
 
-TEST(ScoreWatch, KeepsScoresInTheirUnitAndHidesWhatIsHidden) {
+TEST(ScoreObserver, KeepsScoresInTheirUnitAndHidesWhatIsHidden) {
   const TestMask causal([](auto, auto, auto i, auto j) { return j <= i; });
   AttentionProblem problem({1, 2, 1, 70, 90, 12, 8});
   problem.f.mask = problem.d.mask = &causal;
   for_each_isa([&](Isa isa) {
     problem.f.modifiers = {};
-    problem.f.only_looks = false;
+    problem.f.only_observers = false;
     problem.run_fast();
     const std::vector<float> alone = problem.fast.output;
     Kept<float> kept(problem.shape, 2, 1);
     std::fill(kept.data.begin(), kept.data.end(), -std::numeric_limits<float>::infinity());
-    ScoreWatch<float> watch(kept.table, &causal);
-    TileStage<float>* stages[] = {&watch};
+    ScoreObserver<float> observer(kept.table, &causal);
+    TileStage<float>* stages[] = {&observer};
     problem.f.modifiers = stages;
-    problem.f.only_looks = true;
+    problem.f.only_observers = true;
     problem.run_fast();
     EXPECT_EQ(problem.fast.output, alone) << name_of(isa);
     for (std::int64_t i = 0; i < 70; ++i) {

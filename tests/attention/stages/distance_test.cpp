@@ -1,4 +1,4 @@
-#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/distance.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-TEST(Position, ShiftsOfCorners) {
+TEST(Distance, ShiftsOfCorners) {
   const kernels::AttentionShape shape{.B = 2, .H = 1, .G = 1, .Tq = 3, .Tk = 8, .D = 1, .Dv = 1};
   EXPECT_EQ(common_shift("alibi", Corner::top_left, shape), 0);
   EXPECT_EQ(common_shift("alibi", Corner::bottom_right, shape), 5);
@@ -19,7 +19,7 @@ TEST(Position, ShiftsOfCorners) {
   EXPECT_EQ(distances.count, 10);
 }
 
-TEST(Position, PackedSequencesMustAgreeOnTheCorner) {
+TEST(Distance, PackedSequencesMustAgreeOnTheCorner) {
   const std::vector<std::int64_t> q{0, 3, 5}, same{0, 4, 7}, other{0, 4, 9};
   kernels::AttentionShape shape{.B = 2, .H = 1, .G = 1, .Tq = 3, .Tk = 5, .D = 1, .Dv = 1};
   shape.q_starts = q.data();

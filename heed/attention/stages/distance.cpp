@@ -1,6 +1,7 @@
-#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/distance.h"
 
 #include "heed/base/error.h"
+#include "heed/kernels/attention/stages/distance_bias.h"
 
 namespace heed {
 
@@ -18,5 +19,19 @@ std::int64_t common_shift(const std::string& stage, Corner corner,
   }
   return first;
 }
+
+template <typename T>
+TileStagePtr<T> DistanceStage::make(const StageBinding& to) const {
+  const Tensor& table = to.inputs[0];
+  kernels::DistanceTable<T> numbers;
+  numbers.values = to.input<T>(0);
+  numbers.head_stride = table.size(0) == to.shape.H ? table.size(1) : 0;
+  numbers.offset = zero(to.shape);
+  numbers.length = table.size(1);
+  numbers.gradient = to.gradient<T>(0);
+  return std::make_unique<kernels::DistanceBias<T>>(numbers);
+}
+template TileStagePtr<float> DistanceStage::make(const StageBinding&) const;
+template TileStagePtr<double> DistanceStage::make(const StageBinding&) const;
 
 }  // namespace heed
