@@ -5,7 +5,7 @@
 #include "benchmarks/support/fresh_process.h"
 #include "benchmarks/support/measure.h"
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/tensor/create.h"

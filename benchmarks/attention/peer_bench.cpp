@@ -12,8 +12,7 @@
 #include "benchmarks/suites.h"
 #include "benchmarks/support/measure.h"
 #include "benchmarks/support/peer.h"
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 
 namespace heed::bench {
 namespace {

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "benchmarks/support/measure.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/view.h"

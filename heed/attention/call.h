@@ -64,7 +64,7 @@ class AttentionCall {
   };
 
   template <typename T>
-  void run_forward(Result& result, const Watchers& watchers) const;
+  void run_forward(Result& result, const Observations& observations) const;
   template <typename T>
   void run_backward(const Result& result, Gradients& gradients) const;
   const kernels::AttentionShape& shape() const { return spec_->shape(); }
@@ -72,7 +72,7 @@ class AttentionCall {
   ArenaVector<std::int64_t> q_starts_, k_starts_;
   TensorList inputs_;
   Tensor q_, k_, v_;                  // the first inputs, with rows that can be read in place
-  std::optional<PreparedSpec> spec_;  // once the starts and the score's operands are known
+  std::optional<ProgramMaker> spec_;  // once the starts and the score's operands are known
 };
 
 }  // namespace heed

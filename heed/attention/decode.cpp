@@ -46,9 +46,9 @@ Tensor decode_bf16(const Tensor& q, const KvCache& cache, AttentionShape shape,
   const Tensor queries = contiguous_copy(operands.q);  // [B, H, Tq, D]
   shape.D = queries.size(3);
   TensorList inputs;
-  const PreparedSpec prepared(spec, shape, operands, DType::f32, inputs);
-  const Watchers watchers = prepared.start_observers();
-  const BoundProgram<float> program(prepared, inputs, watchers);
+  const ProgramMaker prepared(spec, shape, operands, DType::f32, inputs);
+  const Observations observations = prepared.start_observers();
+  const OwnedProgram<float> program(prepared, inputs, observations);
   if (!kernels::can_decode(*program)) return {};
   prepared.add_flops(1, 1);  // Q K^T and P V
 
@@ -64,7 +64,7 @@ Tensor decode_bf16(const Tensor& q, const KvCache& cache, AttentionShape shape,
     call.log_sum_exp = mutable_heads_of<float>(log_sum_exp);
   }
   kernels::attention_decode(*program, call);
-  for (const Watcher& watcher : watchers) watcher.observation->finish(log_sum_exp);
+  for (const auto& observation : observations) observation->finish(log_sum_exp);
   return output;
 }
 

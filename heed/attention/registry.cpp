@@ -1,6 +1,7 @@
 #include "heed/attention/registry.h"
 
 #include "heed/attention/choice.h"
+#include "heed/attention/find_by_name.h"
 #include "heed/attention/variants/attention_over_attention.h"
 #include "heed/attention/variants/average.h"
 #include "heed/attention/variants/bahdanau.h"
@@ -24,8 +25,6 @@
 #include "heed/attention/variants/restricted.h"
 #include "heed/attention/variants/top_k.h"
 #include "heed/attention/variants/transformer_xl.h"
-#include "heed/base/error.h"
-#include "heed/base/suggest.h"
 
 namespace heed {
 namespace {
@@ -65,15 +64,7 @@ constinit const Mechanism kMechanisms[] = {
 std::span<const Mechanism> mechanisms() { return kMechanisms; }
 
 const Mechanism& find_mechanism(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const Mechanism& mechanism : mechanisms()) {
-    if (mechanism.name == name) return mechanism;
-    names.push_back(mechanism.name);
-  }
-  const std::string_view near = nearest(name, names);
-  throw Error(fmt::format(
-      "[attention] there is no mechanism {}: {}", io::in_quotes(name),
-      near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
+  return find_by_name(mechanisms(), name, "[attention] there is no mechanism");
 }
 
 std::vector<std::string> sample_options(const Mechanism& mechanism) {

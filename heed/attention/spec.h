@@ -9,7 +9,7 @@
 #include "heed/attention/observer.h"
 #include "heed/attention/score.h"
 #include "heed/attention/stage.h"
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages.h"
 
 namespace heed {
 

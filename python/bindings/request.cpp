@@ -2,10 +2,8 @@
 
 #include <string>
 
-#include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/scores.h"
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "heed/ops/join.h"
 #include "heed/ops/view.h"

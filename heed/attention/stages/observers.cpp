@@ -151,8 +151,8 @@ class TopObservation : public WeightObservation {
   Tensor weights_;
 };
 
-Lookout lookout_at(WeightsAt at) {
-  return at == WeightsAt::normalised ? Lookout::weights : Lookout::read_weights;
+ObservePoint point_at(WeightsAt at) {
+  return at == WeightsAt::normalised ? ObservePoint::weights : ObservePoint::read_weights;
 }
 
 class ObserveWeights : public ObserverImpl {
@@ -160,7 +160,7 @@ class ObserveWeights : public ObserverImpl {
   ObserveWeights(Tensor* out, Observed who, WeightsAt at)
       : out_(out), who_(std::move(who)), at_(at) {}
   std::string name() const override { return "observe_weights"; }
-  Lookout lookout() const override { return lookout_at(at_); }
+  ObservePoint point() const override { return point_at(at_); }
   std::unique_ptr<Observation> start(const ObservedCall& call) const override {
     return std::make_unique<WeightObservation>(name(), who_, call, out_);
   }
@@ -176,7 +176,7 @@ class ObserveTopWeights : public ObserverImpl {
   ObserveTopWeights(TopWeights* out, std::int64_t k, Observed who, WeightsAt at)
       : out_(out), k_(k), who_(std::move(who)), at_(at) {}
   std::string name() const override { return "observe_top_weights"; }
-  Lookout lookout() const override { return lookout_at(at_); }
+  ObservePoint point() const override { return point_at(at_); }
   std::unique_ptr<Observation> start(const ObservedCall& call) const override {
     return std::make_unique<TopObservation>(name(), who_, call, k_, out_);
   }
@@ -193,7 +193,7 @@ class ObserveScores : public ObserverImpl {
   ObserveScores(Tensor* out, Observed who, std::optional<std::size_t> after)
       : out_(out), who_(std::move(who)), after_(after) {}
   std::string name() const override { return "observe_scores"; }
-  Lookout lookout() const override { return Lookout::scores; }
+  ObservePoint point() const override { return ObservePoint::scores; }
   std::optional<std::size_t> after() const override { return after_; }
   std::unique_ptr<Observation> start(const ObservedCall& call) const override {
     HEED_CHECK(after_.value_or(0) <= call.modifiers,
@@ -227,7 +227,7 @@ class ObserveLogSumExp : public ObserverImpl {
  public:
   explicit ObserveLogSumExp(Tensor* out) : out_(out) {}
   std::string name() const override { return "observe_log_sum_exp"; }
-  Lookout lookout() const override { return Lookout::rows; }
+  ObservePoint point() const override { return ObservePoint::rows; }
   std::unique_ptr<Observation> start(const ObservedCall& call) const override {
     HEED_CHECK(call.has_log_sum_exp,
                "[attention] observe_log_sum_exp: this call's normaliser has none, only softmax "

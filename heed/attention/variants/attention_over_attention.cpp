@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/pairs.h"
 #include "heed/attention/variants/asked.h"
 #include "heed/base/error.h"

@@ -2,7 +2,7 @@
 // reach far (Beltagy et al. 2020, section 3.1, after WaveNet, van den Oord et al. 2016).
 #pragma once
 
-#include "heed/attention/masks/dilated_window.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/variants/multi_head.h"
 
 namespace heed {

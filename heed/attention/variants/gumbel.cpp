@@ -1,8 +1,7 @@
 #include "heed/attention/variants/gumbel.h"
 
 #include "heed/attention/attention.h"
-#include "heed/attention/stages/gumbel_noise.h"
-#include "heed/attention/stages/temperature.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/variants/asked.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"

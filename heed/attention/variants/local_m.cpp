@@ -1,6 +1,6 @@
 #include "heed/attention/variants/local_m.h"
 
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 
 namespace heed {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "heed/attention/masks/window_around.h"
-#include "heed/attention/stages/gaussian.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/view.h"

@@ -2,8 +2,7 @@
 
 #include <numeric>
 
-#include "heed/attention/masks/global_positions.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/base/error.h"
 
 namespace heed {

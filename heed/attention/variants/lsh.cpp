@@ -5,10 +5,10 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/cache.h"
-#include "heed/attention/masks/row_intervals.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
-#include "heed/attention/stages/weight_dropout.h"
 #include "heed/attention/variants/asked.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"

@@ -5,9 +5,9 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/cache.h"
-#include "heed/attention/masks/key_range.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
-#include "heed/attention/stages/weight_dropout.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"

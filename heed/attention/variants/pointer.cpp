@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/pairs.h"
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"
 #include "heed/ops/index.h"

@@ -2,7 +2,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/pairs.h"
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"
 #include "heed/ops/choose.h"

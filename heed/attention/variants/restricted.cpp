@@ -1,6 +1,6 @@
 #include "heed/attention/variants/restricted.h"
 
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/base/error.h"
 
 namespace heed {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/stages/dense_bias.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/ops/reduce.h"
 #include "heed/tensor/copy.h"

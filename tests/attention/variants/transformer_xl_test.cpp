@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/variants/multi_head.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/join.h"
