@@ -1,4 +1,4 @@
-// heed classify: a filter from texts to labels, one a line.
+// heed classify: a filter from texts to labels, one per line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct ClassifyFlags {
   std::vector<std::string> ordering;  // "key=value"
 };
 
-// "label<TAB>probability", and with `all` the other labels after it, likeliest first.
+// "label<TAB>probability"; with `all`, the other labels follow, most probable first.
 std::string line_of(const TextClassifier& classifier, const std::vector<float>& probabilities,
                     bool all) {
   std::string line;
@@ -78,8 +78,8 @@ void add_classify(CLI::App& app) {
   const auto flags = std::make_shared<ClassifyFlags>();
   verb->add_option("-m,--model", flags->model, "the folder of a classifier")->required();
   add_filter_flags(*verb, flags->files, "the texts, one a line");
-  verb->add_flag("--all", flags->all, "all labels, likeliest first");
-  verb->add_option("--max-source", flags->max_source, "the most tokens of a text that are read")
+  verb->add_flag("--all", flags->all, "all labels, most probable first");
+  verb->add_option("--max-source", flags->max_source, "maximum number of tokens read of a text")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();

@@ -1,6 +1,6 @@
-// heed demo: the whole way in about two minutes. Makes a corpus of English and Chinese, trains a
-// translator on it, judges it by sentences it never saw, shows why it chose each word, and says how
-// to do the same with one's own files.
+// heed demo: the whole workflow in about two minutes. Makes a corpus of English and Chinese, trains
+// a translator on it, scores it on held-out sentences, shows the attention for each word, and
+// explains how to do the same with other files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kShown = 12;  // translations
+constexpr std::size_t kShown = 12;  // number of translations shown
 
 struct DemoArguments {
   fs::path folder = "heed-demo";
@@ -43,7 +43,7 @@ struct DemoArguments {
   fs::path model() const { return folder / "model"; }
 };
 
-// Small enough for two minutes on two cores, large enough to learn all that the grammar knows.
+// Small enough for two minutes on two cores, large enough to learn the whole grammar.
 TrainConfig demo_config(const DemoArguments& demo) {
   const auto file = [&](const char* name) { return (demo.folder / name).string(); };
   TrainConfig config;
@@ -74,8 +74,8 @@ TrainConfig demo_config(const DemoArguments& demo) {
   return config;
 }
 
-// A demo that was interrupted goes on, and one that has ended shows its results again; but not with
-// other settings.
+// An interrupted demo resumes, and a finished one shows its results again, but only with the same
+// settings.
 void check_folder(const DemoArguments& demo, const TrainConfig& config) {
   const fs::path used = demo.model() / kUsedConfig;
   if (!fs::exists(used)) return;
@@ -94,7 +94,7 @@ GrammarCorpus make_corpus(const DemoArguments& demo) {
   return corpus;
 }
 
-// Every sentence held out, translated.
+// Translations of all held-out sentences.
 std::vector<Translation> translate_all(const Translator& translator,
                                        const std::vector<GrammarPair>& pairs) {
   std::vector<std::string> sentences;
@@ -126,8 +126,8 @@ void show_translations(const std::vector<Translation>& translations,
   }
 }
 
-// The sentence, among those translated rightly, whose words move the most: the picture of a
-// diagonal says little.
+// The correctly translated sentence with the most reordering: the picture of a diagonal says
+// little.
 std::size_t most_moved(const std::vector<Translation>& translations,
                        const std::vector<GrammarPair>& pairs) {
   std::size_t best = 0;
@@ -151,14 +151,14 @@ std::vector<std::string> words_of(std::string_view sentence) {
   return words;
 }
 
-// Without the mark that SentencePiece begins a text with.
+// Without the mark at the start of a SentencePiece text.
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
   std::vector<std::string> pieces;
   for (const std::int32_t id : ids) pieces.push_back(tokenizer.decode({&id, 1}));
   return pieces;
 }
 
-// Where the translator looked while it wrote each piece.
+// Prints the attention to the source for each piece of the translation.
 void show_alignment(const Translator& translator, const GrammarPair& pair,
                     const Translation& translation) {
   const std::vector<std::int32_t> source = translator.read(pair.english);
@@ -166,7 +166,7 @@ void show_alignment(const Translator& translator, const GrammarPair& pair,
   const Tensor weights = source_attention(
       examine_weights(translator, {.source = source, .tokens = target}));  // [T + 1, S]
   const auto from = word_numbers(word_spans(*translator.source(), source), source.size());
-  std::vector<std::int64_t> to(target.size() + 1, kNoWord);  // the end is none
+  std::vector<std::int64_t> to(target.size() + 1, kNoWord);  // the end token is no word
   std::iota(to.begin(), to.end() - 1, 0);
   fmt::print("{}\n", plot::alignment_text({.weights = merge_words(weights, WordMap{from, to}),
                                            .source = words_of(pair.english),

@@ -1,4 +1,4 @@
-// heed generate: text from a language model, on a terminal as it is made.
+// heed generate: writes text with a language model, on a terminal while it is generated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct GenerateFlags {
   std::vector<std::string> search;  // "key=value"
 };
 
-// The texts that begin with prompts, one after the other.
+// Writes the texts of the prompts, one after another.
 class Writer {
  public:
   Writer(const TextGenerator& generator, const GenerateOptions& options, const GenerateFlags& flags)
@@ -84,10 +84,10 @@ void add_generate(CLI::App& app) {
   const auto flags = std::make_shared<GenerateFlags>();
   verb->add_option("-m,--model", flags->model, "the folder of a language model")->required();
   CLI::Option* const prompt =
-      verb->add_option("-p,--prompt", flags->prompt, "what the text begins with");
+      verb->add_option("-p,--prompt", flags->prompt, "start of the text");
   add_filter_flags(*verb, flags->files, "prompts, one a line");
   verb->get_option("--input")->excludes(prompt);
-  verb->add_option("--separator", flags->separator, "the line between two texts")
+  verb->add_option("--separator", flags->separator, "line between two texts")
       ->capture_default_str();
   verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();
   verb->add_option_function<std::int64_t>(
@@ -95,7 +95,7 @@ void add_generate(CLI::App& app) {
           [flags](std::int64_t samples) {
             flags->search.push_back(fmt::format("n_best={}", samples));
           },
-          "texts for each prompt")
+          "number of texts for each prompt")
       ->check(CLI::PositiveNumber)
       ->default_str("1");
   std::vector<io::FieldInfo> fields = io::list_fields(GenerateOptions{});

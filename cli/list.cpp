@@ -1,4 +1,4 @@
-// heed list: the attention mechanisms and position codes that configs can name.
+// heed list: shows the attention mechanisms and position codes that configs can name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void add_list(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("list", "Show attention mechanisms and position codes");
   const auto name = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
-  verb->add_option("name", *name, "show this mechanism alone, with its options");
+  verb->add_option("name", *name, "show only this mechanism, with its options");
   verb->add_flag("--json", *json, "everything as JSON");
   verb->callback([name, json] {
     if (*json) return print_json();

@@ -1,4 +1,4 @@
-// heed see attention "SENTENCE" --model DIR -o FILE.svg|png|html: what a model attends to.
+// heed see attention "SENTENCE" --model DIR -o FILE.svg|png|html: draws the attention of a model.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -75,7 +75,7 @@ void add_see_attention(CLI::App& see) {
   CLI::App* const verb =
       see.add_subcommand("attention", "Draw what a model attends to over a sentence");
   const auto arguments = std::make_shared<AttentionArguments>();
-  verb->add_option("sentence", arguments->sentence, "what the model reads")->required();
+  verb->add_option("sentence", arguments->sentence, "input of the model")->required();
   verb->add_option("-m,--model", arguments->model, "the folder of a model")->required();
   verb->add_option("-o,--output", arguments->out, "the file to write: .svg, .png or .html")
       ->required();

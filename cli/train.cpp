@@ -1,5 +1,5 @@
 // heed train: trains a translator, a language model or a classifier from a config and flags, shows
-// how it goes, and goes on where it stopped.
+// the progress, and resumes stopped runs.
 #include <fmt/format.h>
 
 #include <memory>
@@ -21,12 +21,12 @@ struct TrainArguments {
   bool resume = false;
   bool reference = false;
   std::vector<std::string> flags;        // "section.key=value"
-  std::vector<std::string> model_flags;  // "key=value" of the section of the task
+  std::vector<std::string> model_flags;  // "key=value", for the section of the task
   TrainLogOptions log;
-  std::string tensorboard;  // a folder for event files
+  std::string tensorboard;  // folder for event files
 };
 
-// The section of the model that a config trains, once the flags are set.
+// The section of the model that a config trains, after the flags are applied.
 std::string_view section_of(const TrainConfig& config, const std::vector<std::string>& flags) {
   TrainConfig chosen;
   chosen.task = config.task;
@@ -44,7 +44,7 @@ void train(const TrainArguments& arguments) {
   std::optional<TrainConfig> given;
   if (!arguments.config.empty()) io::load_config(arguments.config, given.emplace());
   const auto set_flags = [&](TrainConfig& config) {
-    // All at once: one by one, a flag may not fit before the next is there.
+    // All flags are set together: one by one, a flag may be invalid until the next is set.
     std::vector<std::string> flags = arguments.flags;
     const std::string_view section = section_of(config, flags);
     for (const std::string& flag : arguments.model_flags) {
@@ -67,7 +67,7 @@ void add_train(CLI::App& app) {
   verb->add_option("-c,--config", arguments->config,
                    "a TOML or JSON file; every key is also a flag")
       ->check(CLI::ExistingFile);
-  verb->add_flag("--resume", arguments->resume, "go on with the newest checkpoint of the folder");
+  verb->add_flag("--resume", arguments->resume, "continue from the newest checkpoint of the folder");
   verb->add_flag("--reference", arguments->reference,
                  "print every key of a config as Markdown, and nothing else");
   add_log_options(*verb, arguments->log);

@@ -104,7 +104,7 @@ class BarLog : public PlainLog {
   }
 
  private:
-  // An epoch, of which shares are done too, has so many parts.
+  // The bar divides an epoch into this many parts.
   static constexpr double kParts = 1e6;
 
   bool by_epochs() const { return after_.unit == Frequency::Unit::epochs; }
@@ -113,14 +113,14 @@ class BarLog : public PlainLog {
     return by_epochs() ? std::llround(report.epoch * kParts) : report.update;
   }
 
-  // With the first update, before which nobody knows what an update is in epochs.
+  // Called at the first update: only then the length of an epoch in updates can be estimated.
   void begin(const UpdateReport& report) {
     const auto total = by_epochs() ? after_.count * std::llround(kParts) : after_.count;
     bar_.emplace("", total,
                  ProgressOptions{.stream = stderr, .first = done(report), .force = true});
   }
 
-  // Over some updates, so that it can be read; of times and tokens too.
+  // Averages over some updates, so that numbers are readable; times and tokens too.
   void average(const UpdateReport& report) {
     constexpr double kMemory = 50.0;
     ++averaged_;

@@ -1,4 +1,4 @@
-// heed translate: a filter from sentences to translations, one a line.
+// heed translate: a filter from sentences to translations, one per line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,14 +31,14 @@ struct TranslateFlags {
   std::vector<std::string> search, ordering, form;  // "key=value"
 };
 
-// Holds sentences to a greatest length, and tells of those that are beyond it.
+// Limits the length of sentences, and reports longer ones.
 class LengthLimit {
  public:
   LengthLimit(const TranslateFlags& flags, const Translator& translator)
       : longest_(std::min(flags.max_source, translator.model().max_source() - 1)),
         policy_(flags.on_long) {}
 
-  /// The tokens, end included, as they go to the model.
+  /// The tokens, end token included, for the model.
   std::vector<std::int32_t> apply(std::vector<std::int32_t> tokens, const std::string& place) {
     const std::int64_t length = std::ssize(tokens) - 1;
     if (length <= longest_) return tokens;
@@ -109,7 +109,7 @@ void add_translate(CLI::App& app) {
   const auto flags = std::make_shared<TranslateFlags>();
   verb->add_option("-m,--model", flags->model, "the folder of a model")->required();
   add_filter_flags(*verb, flags->files, "the sentences, one a line");
-  verb->add_option("--max-source", flags->max_source, "the most tokens of a sentence")
+  verb->add_option("--max-source", flags->max_source, "maximum number of tokens of a sentence")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--on-long", flags->on_long,

@@ -89,7 +89,7 @@ void family_cost(Report& report) {
                   ms(time), ms(yardstick) + " multi_head"});
     };
     add("forward", ours.forward, theirs.forward);
-    if (mechanism.traits.gradient) add("both", ours.both, theirs.both);
+    if (mechanism.traits.gradient != Gradient::none) add("both", ours.both, theirs.both);
   }
 }
 

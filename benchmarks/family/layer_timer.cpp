@@ -16,7 +16,7 @@ LayerTimer::LayerTimer(const Mechanism& mechanism, const LayerSizes& sizes) {
     if (option.path == "max_length") options.push_back(fmt::format("max_length={}", sizes.n));
   }
   Generator generator(1);
-  layer_ = mechanism.make(options, generator);
+  layer_ = make_attention(mechanism.name, options, generator);
   layer_->eval();
   const Traits& traits = mechanism.traits;
   const Shape flat{sizes.batch, sizes.n, sizes.embed};

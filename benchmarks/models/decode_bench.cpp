@@ -13,8 +13,8 @@
 #include "benchmarks/support/measure.h"
 #include "benchmarks/support/peer.h"
 #include "heed/autograd/tape.h"
+#include "heed/generation/decoding_steps.h"
 #include "heed/generation/search.h"
-#include "heed/generation/transformer_steps.h"
 
 namespace heed::bench {
 namespace {
@@ -40,8 +40,8 @@ class Decoder {
   std::vector<NBest> run(std::int64_t beam) const {
     const NoGrad off;
     const Memory memory = model_.encode(batch_.source, batch_.source_lengths);
-    const auto steps = make_steps(model_, memory);
-    return search(*steps, starts_, make_plan(forced(beam), {}));
+    DecodingSteps steps(model_.output_layer(), sentences(), model_.start(memory));
+    return search(steps, starts_, make_plan(forced(beam), {}));
   }
 
  private:

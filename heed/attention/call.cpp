@@ -17,7 +17,7 @@ namespace {
 
 using kernels::Heads;
 
-constexpr std::size_t kFirstOfStages = 3;  // behind q, k and v
+constexpr std::size_t kFirstOfStages = 3;  // after q, k and v
 
 // x itself if its rows are contiguous, else a copy.
 Tensor with_whole_rows(const Tensor& x) {
@@ -46,7 +46,7 @@ Heads<Record> records_of(const Tensor& x, const std::int64_t* starts) {
   return {records_in<std::remove_const_t<Record>>(x), x.size(1) * x.size(2), x.size(2), 1, starts};
 }
 
-// What bf16 is computed in.
+// bf16 is computed in f32.
 Tensor computable(const Tensor& x) { return x.dtype() == DType::bf16 ? cast(x, DType::f32) : x; }
 
 }  // namespace
@@ -90,7 +90,7 @@ void AttentionCall::run_forward(Result& result, const Observations& observations
     run.log_sum_exp = mutable_heads_of<T>(result.log_sum_exp, q_rows);
   run.cuts = records_of<kernels::RowCut<T>>(result.cuts, q_rows);
   if constexpr (std::is_same_v<T, float>) {
-    // Not for packed sequences: which way one goes would depend on the others.
+    // Not for packed sequences: there the choice of kernel would depend on the other sequences.
     if (q_rows == nullptr && kernels::decode_is_better(shape()) && kernels::can_decode(*program)) {
       const kernels::DecodeCall<float> few{run.q, run.k, run.v, run.output, run.log_sum_exp};
       result.scales = Tensor();

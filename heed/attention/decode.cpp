@@ -35,9 +35,9 @@ AttentionShape check_shape(const Tensor& q, const Tensor& k, const Tensor& v) {
           .Dv = v.size(3)};
 }
 
-// Few queries against keys and values in bf16, which stay as they are. Undefined if the program is
-// not for that kernel, or if the score wants more of the keys than the dot product, which is tried
-// on a cache of no positions.
+// Few queries against keys and values in bf16, which are not converted. Undefined if this kernel
+// does not support the program, or if the score is not a dot product of the keys, which is tested
+// on an empty cache.
 Tensor decode_bf16(const Tensor& q, const KvCache& cache, AttentionShape shape,
                    const AttentionSpec& spec) {
   const Tensor none = empty({shape.B, shape.G, 0, shape.D});

@@ -23,7 +23,7 @@
 namespace heed {
 namespace {
 
-// What is written of a sentence.
+// The part of a sentence that is written.
 struct Entry {
   std::int64_t number = 0;
   std::vector<std::string> source, target, target_read;
@@ -82,7 +82,7 @@ io::Value::Table tokens_of(const Entry& entry) {
   return table;
 }
 
-// Numbers in as few digits as read back the same, in brackets for each axis.
+// Numbers with the fewest digits that read back exactly, with brackets for each axis.
 void write_numbers(std::string& out, const Tensor& x, int axis, const float*& data) {
   if (axis == x.rank()) {
     HEED_CHECK(std::isfinite(*data), "[attention] a weight is {}: JSON has no such number", *data);
@@ -138,7 +138,7 @@ class JsonForm : public AttentionFile::Form {
     io::Value::Table about = tokens_of(entry);
     about.insert(about.begin(), {"number", {entry.number}});
     std::string line = io::write_json({std::move(about)}, false);
-    line.pop_back();  // the bracket comes after the weights
+    line.pop_back();  // the closing bracket comes after the weights
     for (const auto& [name, member] : kTensors) {
       const Tensor& x = entry.*member;
       fmt::format_to(std::back_inserter(line), ",\"{}\":", name);

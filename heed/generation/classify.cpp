@@ -36,8 +36,8 @@ std::vector<std::vector<float>> classify(const TextClassifier& classifier,
 }
 
 void ClassifyOptions::fields(io::Fields& field) {
-  field("max_source", max_source, "the most tokens of a text that are read", {.min = 1});
-  field("batch_tokens", batch_tokens, "texts of a batch, padding included", {.min = 1});
+  field("max_source", max_source, "maximum number of tokens read of a text", {.min = 1});
+  field("batch_tokens", batch_tokens, "tokens of a batch, including padding", {.min = 1});
 }
 
 std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,

@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-// A vocabulary of bytes or characters may write what would end a line or a column.
+// The tokens of a vocabulary of bytes or characters may end a line or a column.
 std::string one_line(std::string text, bool has_columns) {
   std::replace_if(
       text.begin(), text.end(),
@@ -38,11 +38,11 @@ std::string n_best_lines(const Translator& translator, const Translated& transla
 }  // namespace
 
 void OutputForm::fields(io::Fields& field) {
-  field("with_score", with_score, "a column with the score: log p by the length penalty");
+  field("with_score", with_score, "a column with the score: log p divided by the length penalty");
   field("alignment", alignment, "a column of links (0-0 1-2) or of weights (0.9,0.1 0.2,0.8)");
-  field("alignment_unit", alignment_unit, "what alignments are between");
+  field("alignment_unit", alignment_unit, "unit of alignments");
   field("alignment_layer", alignment_layer,
-        "the decoder's layer that alignments are read from; none: the mean of all", {.min = 1});
+        "decoder layer whose weights give alignments; none: the mean of all", {.min = 1});
 }
 
 std::string output_lines(const Translator& translator, const Translated& translated,
@@ -75,8 +75,8 @@ std::string alignment_text(const Translator& translator, std::span<const std::in
   const bool of_words = form.alignment_unit == AlignmentUnit::words;
   const Tensor all = source_attention(*hypothesis.weights, form.alignment_layer);  // [T + 1, S]
   if (form.alignment == AlignmentForm::soft && !of_words) return to_soft_text(all);
-  // The ends are no words. A token that attends most to the end is linked to the word that it
-  // attends to most.
+  // The end tokens are not words. A token that attends most to the end token is linked to the word
+  // that it attends to most.
   const Tensor inner = without_ends(all);  // [T, S - 1]
   const auto source = tokens_read.first(tokens_read.size() - 1);
   const auto source_words = word_numbers(word_spans(*translator.source(), source), source.size());

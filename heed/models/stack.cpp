@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "heed/autograd/checkpoint.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 
@@ -30,13 +31,45 @@ void Stack::visit(ParameterVisitor& visitor) {
   visitor("norm", norm);
 }
 
+namespace {
+
+// The layer as a function of the tensors that gradients go to, computed again in the backward pass.
+Tensor run_checkpointed(const TransformerLayer& layer, LayerInput in) {
+  std::vector<Tensor> inputs = {std::exchange(in.x, {})};
+  if (in.memory.defined()) inputs.push_back(std::exchange(in.memory, {}));
+  return checkpoint(
+      [&layer, in](std::span<const Tensor> given) {
+        LayerInput again = in;
+        again.x = given[0];
+        if (given.size() > 1) again.memory = given[1];
+        return layer(again);
+      },
+      inputs);
+}
+
+}  // namespace
+
 Tensor Stack::operator()(LayerInput in, std::vector<LayerWeights>* weights) const {
   if (weights != nullptr) weights->assign(layers.size(), {});
   for (std::size_t i = 0; i < layers.size(); ++i) {
     in.weights = weights != nullptr ? &(*weights)[i] : nullptr;
-    in.x = layers[i](in);  // [B, T, E]
+    const bool again = checkpoints_activations && training() && weights == nullptr;
+    in.x = again ? run_checkpointed(layers[i], in) : layers[i](in);  // [B, T, E]
   }
   return norm ? (*norm)(in.x) : std::move(in.x);
+}
+
+int checkpoint_activations(Module& model, bool on) {
+  int stacks = 0;
+  const auto ignore = [](const std::string&, Tensor&) {};
+  const auto set = [&](Module& module) {
+    if (auto* const stack = dynamic_cast<Stack*>(&module)) {
+      stack->checkpoints_activations = on;
+      ++stacks;
+    }
+  };
+  ParameterVisitor(ignore, set).root(model);
+  return stacks;
 }
 
 StackState Stack::start(const DecodeStart& from) const {

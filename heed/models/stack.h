@@ -41,6 +41,12 @@ class Stack : public Module {
 
   std::vector<TransformerLayer> layers;
   std::optional<Norm> norm;
+  /// Whether the backward pass computes the activations of each layer again instead of keeping
+  /// them (autograd/checkpoint.h): less memory, a third more arithmetic, the same bits.
+  bool checkpoints_activations = false;
 };
+
+/// Switches activation checkpointing of all stacks in a model; returns their number.
+int checkpoint_activations(Module& model, bool on = true);
 
 }  // namespace heed

@@ -13,10 +13,10 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kHead = 64;      // features of a head, if there are as many
+constexpr std::int64_t kHead = 64;      // features of a head, if the layer has that many
 constexpr std::int64_t kPathEmbed = 2;  // features while paths are counted
-constexpr double kLongEnough = 2e-3;    // seconds, for the clock
-constexpr double kTooLong = 0.4;        // seconds: such a call is not repeated often
+constexpr double kLongEnough = 2e-3;    // seconds, minimum for the clock
+constexpr double kTooLong = 0.4;        // seconds: longer calls are repeated less often
 
 std::string option(const char* key, std::int64_t value) { return fmt::format("{}={}", key, value); }
 
@@ -26,7 +26,7 @@ std::vector<std::string> attention_options(std::int64_t embed) {
   return {option("embed", embed), option("heads", embed % kHead == 0 ? embed / kHead : 1)};
 }
 
-// What a layer of a comparison is made from, `depth` layers above the lowest.
+// The options of a layer of a comparison, `depth` layers above the lowest.
 std::vector<std::string> options_of(const Comparison& c, const ComparedLayer& layer,
                                     std::int64_t embed, std::int64_t depth = 0) {
   if (&layer == &c.recurrence) return {option("embed", embed)};
@@ -72,7 +72,7 @@ double seconds_of(const F& f) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The best of some runs, each of as many calls as the clock needs.
+// The best of several runs, each with as many calls as the clock needs.
 template <typename F>
 double best_seconds(const F& f, std::int64_t runs) {
   const double once = seconds_of(f);
@@ -104,7 +104,7 @@ Measurement measure(const ComparisonConfig& config, SequenceLayer& layer, std::i
   };
   Measurement m{.length = length, .size = size};
   {
-    const FlopCounter counter;  // and memory touched for the first time
+    const FlopCounter counter;  // this call also touches the memory for the first time
     call();
     m.flops = counter.count();
   }
@@ -116,7 +116,7 @@ Measurement measure(const ComparisonConfig& config, SequenceLayer& layer, std::i
   return m;
 }
 
-// ---- what the numbers say -----------------------------------------------------------------------
+// ---- evaluation ---------------------------------------------------------------------------------
 
 using Cost = double (*)(const Measurement& m);
 double seconds_in(const Measurement& m) { return m.seconds; }
@@ -169,13 +169,13 @@ bool rises(const std::vector<std::int64_t>& values, std::int64_t least) {
 
 void ComparisonConfig::validate() const {
   HEED_CHECK(lengths.size() >= 2 && rises(lengths, 1),
-             "[compare] lengths {}: give two at least, positive and rising",
+             "[compare] lengths {}: give at least two, positive and ascending",
              fmt::join(lengths, " "));
   HEED_CHECK(sizes.size() >= 2 && rises(sizes, 1),
-             "[compare] sizes {}: give two at least, positive and rising", fmt::join(sizes, " "));
+             "[compare] sizes {}: give at least two, positive and ascending", fmt::join(sizes, " "));
   HEED_CHECK(rises(path_lengths, 2), "[compare] path lengths {}: 2 at least, and rising",
              fmt::join(path_lengths, " "));
-  HEED_CHECK(kernel >= 2, "[compare] a kernel of {} sees no other position: 2 at least", kernel);
+  HEED_CHECK(kernel >= 2, "[compare] a kernel of {} reaches no other position: it must be at least 2", kernel);
   HEED_CHECK(neighbours >= 1, "[compare] a neighbourhood of {}: 1 at least", neighbours);
   HEED_CHECK(batch >= 1 && runs >= 1, "[compare] batch {} and runs {} must be positive", batch,
              runs);

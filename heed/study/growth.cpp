@@ -16,8 +16,7 @@ void check_positive(std::span<const double> x, std::span<const double> y) {
              "[growth] places and costs must be positive");
 }
 
-// p x + q x^2, by least squares of relative errors: of a cost over orders of magnitude, the small
-// ends count as much as the large.
+// p x + q x^2, by least squares of relative errors, so that small and large costs count equally.
 struct TwoTerms {
   double linear, square;
 };

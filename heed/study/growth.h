@@ -1,4 +1,4 @@
-// How a measured cost grows: power laws fitted to it, and where one cost overtakes another.
+// Growth of a measured cost: fitted power laws, and the point where one cost exceeds another.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ struct PowerLaw {
   double factor = 0.0;
 };
 
-/// By least squares of the logarithms; all numbers positive, at least two different x.
+/// Fitted by least squares of the logarithms; all numbers positive, at least two different x.
 PowerLaw fit_power_law(std::span<const double> x, std::span<const double> y);
 
-/// Where one cost becomes dearer than another.
+/// The point where one cost exceeds another.
 struct Crossover {
   enum class Place : std::uint8_t {
-    within,  ///< Between two of the points.
-    before,  ///< It is dearer at every point.
-    after,   ///< It is cheaper at the last point.
+    within,  ///< Between two of the measured points.
+    before,  ///< Before the first point: it costs more at every point.
+    after,   ///< After the last point: it costs less there.
   };
   Place place = Place::within;
-  /// Between two points by a straight line between their logarithms; else where p x + q x^2 fitted
-  /// to each cost meet, or none if that lies among the points.
+  /// Between two points: interpolated linearly between their logarithms. Otherwise: where p x + q
+  /// x^2, fitted to each cost, intersect, or none if that lies among the points.
   std::optional<double> at;
 };
 

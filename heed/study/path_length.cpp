@@ -11,13 +11,13 @@
 namespace heed {
 namespace {
 
-// Positions that are leaves of their own, and layers made as they are asked for.
+// Positions that are separate leaves, and layers made on demand.
 class Stack {
  public:
   Stack(const LayerAt& make, std::int64_t n, std::int64_t embed)
       : make_(make), n_(n), embed_(embed) {}
 
-  // Through so many layers; none if the last position does not depend on the first.
+  // The path through so many layers; none if the last position does not depend on the first.
   std::optional<std::int64_t> path(std::int64_t layers) {
     const std::vector<Tensor> x = inputs();
     std::vector<Tensor> positions = x;
@@ -25,7 +25,7 @@ class Stack {
     const Tensor y = positions.back();  // [1, 1, E]
     const auto counts = [this](const Node& node) { return node.name() == op_; };
     const auto length = shortest_path(y, x.front(), counts);
-    // The tape knows that an op reads x, not which positions of it; the gradient does.
+    // The tape knows that an op reads x, but not which positions; the gradient does.
     sum(y).backward();
     const Tensor slope = x.front().grad();  // [1, 1, E]
     return slope.defined() && max(abs(slope)).item() != 0.0 ? length : std::nullopt;
@@ -37,7 +37,7 @@ class Stack {
   }
 
  private:
-  // Double: slopes shrink with every layer, and 1e-308 is far away.
+  // In f64: gradients shrink with every layer, and do not underflow before 1e-308.
   std::vector<Tensor> inputs() const {
     Generator generator(1);
     std::vector<Tensor> x;
@@ -53,7 +53,7 @@ class Stack {
       layers_.push_back(make_(static_cast<std::int64_t>(layers_.size())));
       layers_.back()->to(DType::f64);
       op_ = layers_.back()->op();
-      HEED_CHECK(!op_.empty(), "[path_length] positions meet in several ops: none can be counted");
+      HEED_CHECK(!op_.empty(), "[path_length] several ops combine positions: no single one can be counted");
     }
     return *layers_[static_cast<std::size_t>(i)];
   }
@@ -69,7 +69,7 @@ class Stack {
 PathLength count_path(const LayerAt& make, std::int64_t n, std::int64_t embed) {
   HEED_CHECK(n >= 2, "[path_length] {} positions: a path needs two at least", n);
   Stack stack(make, n, embed);
-  // Twice as many until it is enough, then by halves: a dependence is not lost by a layer more.
+  // Doubles the number until it is enough, then bisects: one more layer keeps the dependence.
   std::int64_t too_few = 0, enough = 1;
   std::optional<std::int64_t> path = stack.path(enough);
   while (!path) {

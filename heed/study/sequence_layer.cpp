@@ -28,8 +28,8 @@ struct ConvolutionConfig {
 
   void fields(io::Fields& field) {
     field("embed", embed, "features of x and of the result", {.min = 1});
-    field("kernel", kernel, "positions that a position sees, itself the last", {.min = 1});
-    field("dilation", dilation, "from one of them to the next", {.min = 1});
+    field("kernel", kernel, "kernel size: a position and those before it", {.min = 1});
+    field("dilation", dilation, "distance between the positions of a kernel", {.min = 1});
   }
 };
 
@@ -52,7 +52,7 @@ class Convolution : public SequenceLayer {
     if (x.size(1) == 0) return x;
     const std::int64_t before = (config_.kernel - 1) * config_.dilation;
     const Tensor nothing = zeros({x.size(0), config_.embed, before}, x.dtype());  // [B, E, before]
-    // The copy that the convolution would make of the transposed x is this one.
+    // This is the copy that the convolution would make of the transposed x.
     const Tensor padded = concat({nothing, transpose(x)}, 2);  // [B, E, before + T]
     return contiguous(transpose(conv_(padded)));               // [B, T, E]
   }

@@ -1,4 +1,4 @@
-// Training a classifier of texts: batches of labelled lines, cross entropy of the label, and
+// Training of a text classifier: batches of labelled lines, cross entropy of the label, and
 // validation by loss and accuracy.
 #pragma once
 

@@ -7,6 +7,7 @@
 #include "heed/generation/model_folder.h"
 #include "heed/io/lines.h"
 #include "heed/models/block.h"
+#include "heed/models/stack.h"
 #include "heed/text/words.h"
 #include "heed/training/classification_job.h"
 #include "heed/training/language_job.h"
@@ -22,7 +23,7 @@ ParallelText open_pairs(const std::vector<std::string>& sets, const TrainConfig&
   return {sets[0], sets[1], options};
 }
 
-// Says what was read; a corpus without a pair is an error.
+// Notes what was read; a corpus without pairs is an error.
 void note_corpus(const std::string& name, const ParallelText& text, const ParallelCorpus& corpus,
                  std::vector<std::string>& notes) {
   notes.push_back(
@@ -43,7 +44,7 @@ std::shared_ptr<const ParallelCorpus> read_training(const TrainConfig& config,
   return corpus;
 }
 
-// Text that subword-nmt has cut is compared as the words it was.
+// Restores the words of a text that subword-nmt has split, for comparison.
 std::string as_words(const Tokenizer& tokenizer, std::string_view line) {
   const auto* const words = dynamic_cast<const Words*>(&tokenizer);
   std::string text(line);
@@ -217,6 +218,11 @@ MadeJob make_job(const TrainConfig& config,
     case Task::classify:
       made.job = make_classification(config, checkpoint, made.notes);
       break;
+  }
+  if (config.checkpoint_activations) {
+    HEED_CHECK(checkpoint_activations(made.job->model()) > 0,
+               "[train] checkpoint_activations: a {} has no Transformer layers; leave it out",
+               config.model_kind().name);
   }
   return made;
 }

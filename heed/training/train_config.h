@@ -1,5 +1,5 @@
-// Everything that `heed train` is told, as one struct: what its config file, its flags and the
-// reference of its keys are made of.
+// All settings of `heed train` as one struct, from which the config file, the flags and the
+// reference of keys are made.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ constexpr std::array<io::EnumName<VocabularyKind>, 3> enum_names(VocabularyKind)
            {VocabularyKind::characters, "characters"}}};
 }
 
-/// How a vocabulary is made where no file is given.
+/// How to make a vocabulary if no file is given.
 struct VocabularyConfig {
   VocabularyKind kind = VocabularyKind::sentencepiece;
   bool shared = true;  // one for source and target
@@ -37,7 +37,7 @@ struct VocabularyConfig {
   void fields(io::Fields& field);
 };
 
-/// What validation does besides the loss.
+/// What validation computes besides the loss.
 struct ValidationConfig {
   std::vector<std::string> metrics = {"loss", "perplexity"};  // translate: also bleu, chrf
   evaluation::BleuTokenizer tokenizer = evaluation::BleuTokenizer::v13a;
@@ -47,7 +47,7 @@ struct ValidationConfig {
   void fields(io::Fields& field);
 };
 
-/// A config of each kind of model, one section each.
+/// The configs of all kinds of model, one section each.
 class ModelSections {
  public:
   ModelSections();
@@ -74,20 +74,21 @@ class ModelSections {
 
 struct TrainConfig {
   Task task = Task::translate;
-  std::string kind = "";                // the kind of model; empty: the first of the task
-  std::string model;                    // the folder to train into
+  std::string kind = "";                // kind of model; empty: the first of the task
+  std::string model;                    // folder to train into
   std::vector<std::string> train_sets;  // source and target, or one file with tabs
   std::vector<std::string> valid_sets;
   std::vector<std::string> vocabs;  // one for both, or one each; none: made from the training set
   VocabularyConfig vocabulary = {};
   OnBad on_bad = OnBad::stop;
-  std::int64_t max_length = 0;  // of either side, in tokens; 0: any
-  double max_ratio = 0.0;       // the longer side to the shorter; 0: any
+  std::int64_t max_length = 0;  // of either side, in tokens; 0: no limit
+  double max_ratio = 0.0;       // ratio of the longer side to the shorter; 0: no limit
   std::int64_t batch_tokens = kBatchTokens;
   std::int64_t batch_sentences = 0;
   std::int64_t block_length = 256;  // language: tokens of a row
-  double valid_share = 0.1;         // language: of the training set, if there is no other
-  std::optional<double> label_smoothing = {};  // none: 0.1 to translate, else 0
+  double valid_share = 0.1;         // language: share of the training set used for validation, if no set is given
+  std::optional<double> label_smoothing = {};  // none: 0.1 for translate, otherwise 0
+  bool checkpoint_activations = false;         // recompute them in the backward pass
   std::int64_t cpu_threads = 0;                // 0: all
   ValidationConfig validation = {};
   TrainerConfig trainer = {};

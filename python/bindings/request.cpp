@@ -44,10 +44,9 @@ std::optional<std::string> name_in(nb::handle object) {
   return nb::cast<nb::str>(object).c_str();
 }
 
-// A tensor of PyTorch's on the tape would silently lose its gradient in a call that is not
-// recorded.
+// A PyTorch tensor that requires a gradient would silently lose it in a call that is not recorded.
 void refuse_gradient(const char* name, nb::handle object) {
-  if (PyObject_CheckBuffer(object.ptr()) != 0) return;  // NumPy's have none, and asking takes long
+  if (PyObject_CheckBuffer(object.ptr()) != 0) return;  // NumPy's arrays have none, and the check is slow
   PyObject* const flag = PyObject_GetAttrString(object.ptr(), "requires_grad");
   if (flag == nullptr) return PyErr_Clear();
   const bool tracked = flag == Py_True;
@@ -204,7 +203,7 @@ Request::Prepared Request::prepare() const {
   ready.v = std::move(arranged.v);
   ready.lead = arranged.lead;
   ready.spec = spec_;
-  // The caller's stages change weights before dropout does, which the spec has already.
+  // The caller's stages change weights before dropout does, which is already in the spec.
   const std::vector<Reweight> last = std::exchange(ready.spec.reweights, {});
   for (const Stage& stage : stages_) {
     std::vector<Tensor> arrays;

@@ -35,7 +35,7 @@ std::vector<Continuation> continue_text(const TextGenerator& generator, const st
   return results;
 }
 
-// Python's function, called with its lock, and with nothing where there is nothing to tell.
+// Python's function, called with the interpreter's lock; none if there is no function.
 OnText in_python(nb::handle function) {
   if (function.is_none()) return {};
   return [function](const std::string& text) {
@@ -57,7 +57,7 @@ void bind_language_model(nb::module_& m) {
                 ") -> list[list[Continuation]]");
   const std::string one_help = help(
       "The continuation of a prompt; without one, a text of the model's own.\n\n"
-      "on_text is called with each piece of text as it is made, where one sequence is followed.",
+      "on_text is called with each piece of text as it is generated, if only one sequence is generated.",
       fields);
 
   nb::class_<TextGenerator>(m, "LanguageModel",
@@ -109,7 +109,7 @@ void bind_language_model(nb::module_& m) {
             return ModelAttention{.view = plot::attention_of(self, read)};
           },
           nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
-          "What every layer and head attends to over a text.")
+          "The attention weights of every layer and head for a text.")
       .def_prop_ro("tokenizer",
                    [](const TextGenerator& self) { return PyTokenizer{self.tokenizer}; })
       .def_prop_ro(
@@ -119,7 +119,7 @@ void bind_language_model(nb::module_& m) {
             return object_of(io::Fields(config).write());
           },
           nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
-          "What the model is made of.")
+          "The config of the model.")
       .def("__repr__", [](const TextGenerator& self) {
         return fmt::format("<heed.LanguageModel: {} parameters, {} tokens>",
                            self.model->parameter_count(), self.tokenizer->size());
@@ -144,7 +144,7 @@ void bind_classifier(nb::module_& m) {
       signature("def classify_batch(self, texts: collections.abc.Iterable[str], *", fields,
                 ") -> list[dict[str, float]]");
   const std::string batch_help =
-      help("The probabilities of the labels for each text, likeliest first.", fields);
+      help("The probabilities of the labels for each text, most probable first.", fields);
 
   nb::class_<TextClassifier>(m, "Classifier",
                              "A trained classifier, from its folder or that of its training "
@@ -165,7 +165,7 @@ void bind_classifier(nb::module_& m) {
             return to_str(self.labels[by_probability(found[0])[0]]);
           },
           nb::arg("text"), nb::arg("options"), nb::sig(one.c_str()),
-          "The likeliest label of one text; options as in classify_batch.")
+          "The most probable label of one text; options as in classify_batch.")
       .def(
           "classify_batch",
           [](const TextClassifier& self, nb::handle texts, const nb::kwargs& options) {
@@ -188,7 +188,7 @@ void bind_classifier(nb::module_& m) {
             return ModelAttention{.view = plot::attention_of(self, read)};
           },
           nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
-          "What every layer and head attends to over a text.")
+          "The attention weights of every layer and head for a text.")
       .def_prop_ro(
           "labels",
           [](const TextClassifier& self) {
@@ -197,7 +197,7 @@ void bind_classifier(nb::module_& m) {
             return labels;
           },
           nb::for_getter(nb::sig("def labels(self, /) -> list[str]")),
-          "In the order of the model's classes.")
+          "The labels in the order of the model's classes.")
       .def_prop_ro("tokenizer",
                    [](const TextClassifier& self) { return PyTokenizer{self.tokenizer}; })
       .def_prop_ro(
@@ -207,7 +207,7 @@ void bind_classifier(nb::module_& m) {
             return object_of(io::Fields(config).write());
           },
           nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
-          "What the model is made of.")
+          "The config of the model.")
       .def("__repr__", [](const TextClassifier& self) {
         return fmt::format("<heed.Classifier: {} parameters, {} labels>",
                            self.model->parameter_count(), self.labels.size());

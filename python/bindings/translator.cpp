@@ -18,27 +18,27 @@ namespace {
 
 using NBestTexts = std::vector<std::vector<PyTranslation>>;
 
-// What a translation may be told: all of a search, and how it is batched.
+// The options of a translation: those of a search, and of the batches.
 struct BatchOptions {
   SearchOptions search = {};
   std::int64_t batch_tokens = TranslateOptions{}.batch_tokens;
 
   void fields(io::Fields& field) {
     search.fields(field);
-    field("batch_tokens", batch_tokens, "sources of a batch, padding included; changes no text",
+    field("batch_tokens", batch_tokens, "tokens of a batch, including padding; does not affect the results",
           {.min = 1});
   }
   void validate() const { search.validate(); }
 };
 
-// What a score depends on besides the model.
+// The options that affect a score.
 struct ScoreOptions {
   SearchOptions search = {};
 
   void fields(io::Fields& field) {
     field("length_penalty", search.length_penalty, "alpha: the exponent of the length");
     field("length_penalty_form", search.length_penalty_form,
-          "log p by length^alpha (power) or by ((5 + length) / 6)^alpha (gnmt)");
+          "log p / length^alpha (power) or log p / ((5 + length) / 6)^alpha (gnmt)");
   }
   void validate() const { search.validate(); }
 };
@@ -100,7 +100,7 @@ constexpr const char* kBatchDoc =
     "A sentence's translations do not depend on the others. A sentence without words has one "
     "translation, which is empty.";
 
-// A model of the class of its task.
+// Loads a model as the class of its task.
 nb::object load(nb::handle path) {
   const std::filesystem::path folder = path_of("path", path);
   LoadedModel model = [&] {
@@ -174,7 +174,7 @@ void bind_translator(nb::module_& m) {
           },
           nb::arg("sources"), nb::arg("targets"), nb::arg("options"),
           nb::sig(score_signature.c_str()),
-          "How likely the model holds each target as a translation of its source: the targets with "
+          "Scores each target as a translation of its source: returns the targets with "
           "their log-probabilities.")
       .def(
           "attention",
@@ -190,7 +190,7 @@ void bind_translator(nb::module_& m) {
           },
           nb::arg("source"), nb::arg("target") = nb::none(), nb::arg("options"),
           nb::sig(attention_signature.c_str()),
-          "What every layer and head attends to while the target is written for the source; "
+          "The attention weights of every layer and head while the target is written for the source; "
           "without a target, the translation that is found, with options as in translate_batch.")
       .def_prop_ro("source_tokenizer",
                    [](const Translator& self) { return PyTokenizer{self.source()}; })
@@ -203,7 +203,7 @@ void bind_translator(nb::module_& m) {
             return object_of(io::Fields(config).write());
           },
           nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
-          "What the model is made of.")
+          "The config of the model.")
       .def("__repr__", [](const Translator& self) {
         return fmt::format("<heed.Translator: {} parameters, {} and {} tokens>",
                            self.model().parameter_count(), self.source()->size(),
@@ -213,7 +213,7 @@ void bind_translator(nb::module_& m) {
   m.def(
       "load", &load, nb::arg("path"),
       nb::sig("def load(path: str | os.PathLike[str]) -> Translator | LanguageModel | Classifier"),
-      "The model of a folder, or of a training run, whatever its task.");
+      "Loads the model of a folder or of a training run, for any task.");
 }
 
 }  // namespace heed::python

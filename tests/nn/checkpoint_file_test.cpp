@@ -43,12 +43,12 @@ TEST(CheckpointFile, RoundTripIsExactAndKeepsLeaves) {
   const TempDir dir;
   const Net saved(1);
   Net loaded(2);
-  const Tensor handle = loaded.first.weight;
+  const Tensor handle = loaded.first.weight.data;
   save_parameters(saved, dir / "model.safetensors", {{"made_by", "a test"}});
   const LoadReport report = load_parameters(loaded, dir / "model.safetensors");
   EXPECT_TRUE(equal_parameters(saved, loaded));
-  EXPECT_TRUE(test::same_bits(handle, saved.first.weight)) << "handles must see the new values";
-  EXPECT_TRUE(loaded.first.weight.tracks_grad());
+  EXPECT_TRUE(test::same_bits(handle, saved.first.weight.data)) << "handles must see the new values";
+  EXPECT_TRUE(loaded.first.weight.data.tracks_grad());
   EXPECT_THAT(report.missing, IsEmpty());
   EXPECT_THAT(report.unexpected, IsEmpty());
   const auto file = io::SafetensorsFile::open(dir / "model.safetensors");
@@ -99,7 +99,7 @@ TEST(CheckpointFile, LenientLoadReportsWhatItPassedOver) {
   const LoadReport report = load_parameters(net, dir / "part.safetensors", {.strict = false});
   EXPECT_THAT(report.missing, ElementsAre("layers.1.bias"));
   EXPECT_THAT(report.unexpected, ElementsAre("head.x"));
-  EXPECT_TRUE(test::same_bits(net.first.weight, saved.first.weight));
+  EXPECT_TRUE(test::same_bits(net.first.weight.data, saved.first.weight.data));
   EXPECT_TRUE(test::same_bits(net.layers[1].bias, kept));
   tensors[0].tensor = zeros({9});
   save_tensors(tensors, dir / "shape.safetensors");
@@ -159,9 +159,9 @@ TEST(CheckpointFile, ConvertsElementTypes) {
     save_parameters(copy, dir / "stored.safetensors");
     Net net(2);
     load_parameters(net, dir / "stored.safetensors");
-    EXPECT_EQ(net.first.weight.dtype(), DType::f32);
-    EXPECT_TRUE(test::same_bits(net.first.weight,
-                                cast_data(cast_data(stored.first.weight, dtype), DType::f32)));
+    EXPECT_EQ(net.first.weight.data.dtype(), DType::f32);
+    EXPECT_TRUE(test::same_bits(net.first.weight.data,
+                                cast_data(cast_data(stored.first.weight.data, dtype), DType::f32)));
   }
   save_tensors(std::vector<NamedTensor>{{"x", zeros({2}, DType::i64)}}, dir / "i.safetensors");
   const std::vector<NamedTensor> wanted = {{"x", zeros({2})}};

@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view kName = "attention_over_attention";
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-// x with zeros behind its end, so that what stands there reaches neither result nor gradient.
+// x with zeros after its end, so that padding affects neither result nor gradient.
 Tensor trimmed(const Tensor& x, const Tensor& lengths) {
   if (!lengths.defined()) return x;
   return where(unsqueeze(within(lengths, x.size(1)), 2), x, 0.0);  // [B, T, E]
@@ -45,7 +45,7 @@ void check(const AttentionInput& in, const Tensor& query_lengths, std::int64_t e
     check_input(kName, {.x = in.x, .lengths = query_lengths}, embed, embed);
 }
 
-// The number of words in each document, at least 1 to divide by.
+// The number of words in each document, at least 1, because it is a divisor.
 Tensor word_counts(const AttentionInput& in) {
   const DType dtype = in.x.dtype();
   if (!in.lengths.defined()) {

@@ -13,7 +13,7 @@ namespace heed {
 void AverageConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("hidden", hidden, "features inside the feed-forward; 0: 4 embed", {.min = 0});
-  field("dropout", dropout, "share of those set to 0 in training", {.min = 0, .max = 1});
+  field("dropout", dropout, "dropout probability inside the feed-forward", {.min = 0, .max = 1});
 }
 
 AverageAttention::AverageAttention(const Config& config, Generator& generator)
@@ -37,7 +37,7 @@ void AverageAttention::check(const AttentionInput& in) const {
 
 namespace {
 
-// What each position sees, in the dtype of x: 1 or 0, [B or 1, T or 1, T].
+// The keys visible to each position, in the dtype of x: 1 or 0, [B or 1, T or 1, T].
 Tensor seen(const AttentionInput& in) {
   const std::int64_t T = in.x.size(1);
   Tensor all = unsqueeze(within(in.lengths, T), 1);  // [B or 1, 1, T]
@@ -45,7 +45,7 @@ Tensor seen(const AttentionInput& in) {
   return cast(all, in.x.dtype());
 }
 
-// How many positions each one sees, at least 1: [B or 1, T or 1, 1].
+// The number of keys visible to each position, at least 1: [B or 1, T or 1, 1].
 Tensor counts(const AttentionInput& in) {
   const std::int64_t T = in.x.size(1);
   const Tensor there = cast(within(in.lengths, T), in.x.dtype());  // [B or 1, T]
@@ -92,7 +92,7 @@ class AverageAttention::State : public DecodeState {
   }
 
   Tensor total;            // [B, 1, E]: the sum of all positions
-  std::int64_t count = 0;  // of them
+  std::int64_t count = 0;  // number of these positions
 };
 
 std::unique_ptr<DecodeState> AverageAttention::start(const DecodeStart& from) const {

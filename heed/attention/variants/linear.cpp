@@ -19,8 +19,8 @@ void LinearAttentionConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("heads", heads, "heads", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
-  field("bias", bias, "whether the linear maps have biases");
-  field("chunk", chunk, "positions that attend by pairs, if causal", {.min = 1});
+  field("bias", bias, "whether the linear layers have biases");
+  field("chunk", chunk, "if causal: positions of a chunk, within which scores are computed for pairs", {.min = 1});
 }
 
 void LinearAttentionConfig::validate() const {
@@ -41,7 +41,7 @@ LinearConfig map_of(const LinearAttentionConfig& config, std::int64_t in) {
 
 Tensor features(const Tensor& x) { return elu(x) + 1.0; }
 
-// x [B, H, T, D] with zeros behind it, or cut, to n positions.
+// x [B, H, T, D] padded with zeros at the end, or cut, to n positions.
 Tensor fitted(const Tensor& x, std::int64_t n) {
   const std::int64_t T = x.size(2);
   if (T >= n) return slice(x, 2, 0, n);  // [B, H, n, D]
@@ -51,7 +51,7 @@ Tensor fitted(const Tensor& x, std::int64_t n) {
 // sum_j k_j v_j^T: [..., D, D + 1].
 Tensor summed(const Tensor& k, const Tensor& v) { return matmul(transpose(k), v); }
 
-// Where nothing is seen the divisor is 0, and so is what it divides.
+// Without visible keys the divisor is 0, and so is the dividend.
 Tensor divided(const Tensor& x, const Tensor& by) {
   return x / where(greater(by, scalar(0.0, by.dtype())), by, 1.0);
 }
@@ -81,7 +81,7 @@ Tensor LinearAttention::query_features(const Tensor& x) const {
   return features(split_heads(q_proj(x), config_.heads));  // [B, H, Tq, D]
 }
 
-LinearAttention::Asked LinearAttention::ask(const Tensor& memory, const Tensor& lengths) const {
+LinearAttention::KeysAndValues LinearAttention::keys_and_values(const Tensor& memory, const Tensor& lengths) const {
   Tensor k = features(split_heads(k_proj(memory), config_.heads));  // [B, H, Tk, D]
   Tensor v = split_heads(v_proj(memory), config_.heads);            // [B, H, Tk, D]
   const Shape one_each{v.size(0), v.size(1), v.size(2), 1};
@@ -92,8 +92,8 @@ LinearAttention::Asked LinearAttention::ask(const Tensor& memory, const Tensor& 
   return {where(there, k, 0.0), where(there, v, 0.0)};
 }
 
-// `sums` are those of what came before: [B, H, D, D + 1].
-Tensor LinearAttention::attend_causal(const Tensor& q, const Asked& asked,
+// `sums` are those of the earlier positions: [B, H, D, D + 1].
+Tensor LinearAttention::attend_causal(const Tensor& q, const KeysAndValues& kv,
                                       const Tensor& sums) const {
   const std::int64_t B = q.size(0), H = q.size(1), T = q.size(2), D = q.size(3);
   if (T == 0) return zeros({B, H, 0, D + 1}, q.dtype());
@@ -101,9 +101,9 @@ Tensor LinearAttention::attend_causal(const Tensor& q, const Asked& asked,
   const auto chunks = [&](const Tensor& x) {
     return reshape(fitted(x, n * length), {B, H * n, length, x.size(3)});
   };
-  const Tensor qs = chunks(q), ks = chunks(asked.k);  // [B, H n, length, D]
-  const Tensor vs = chunks(asked.v);                  // [B, H n, length, D + 1]
-  // By tiles, not by matrix products: there 0 times a NaN of the future would show.
+  const Tensor qs = chunks(q), ks = chunks(kv.k);  // [B, H n, length, D]
+  const Tensor vs = chunks(kv.v);                  // [B, H n, length, D + 1]
+  // By tiles rather than matrix products: in a product, 0 times a NaN of a later position is NaN.
   const Tensor within_chunk = attention(
       qs, ks, vs, {.score = dot_score(), .mask = causal(), .normaliser = no_normaliser()});
   Tensor before = unsqueeze(sums, 2);  // [B, H, 1, D, D + 1]
@@ -115,7 +115,7 @@ Tensor LinearAttention::attend_causal(const Tensor& q, const Asked& asked,
   return slice(reshape(within_chunk + earlier, {B, H, n * length, D + 1}), 2, 0, T);
 }
 
-// What was read, with its divisor behind it, [B, H, Tq, D + 1] -> [B, Tq, E].
+// The weighted sums with the divisor as last feature, [B, H, Tq, D + 1] -> [B, Tq, E].
 Tensor LinearAttention::project(const Tensor& read) const {
   const std::int64_t D = head_size();
   const Tensor context = divided(slice(read, 3, 0, D), slice(read, 3, D, D + 1));  // [B, H, Tq, D]
@@ -137,12 +137,12 @@ Tensor weights_of(const Tensor& q, const Tensor& k, bool causal) {
 Tensor LinearAttention::operator()(const AttentionInput& in) const {
   check(in);
   const Tensor q = query_features(in.x);  // [B, H, Tq, D]
-  const Asked asked = ask(in.source(), in.lengths);
-  if (in.weights != nullptr) *in.weights = weights_of(q, asked.k, in.causal);
-  if (!in.causal) return project(matmul(q, summed(asked.k, asked.v)));  // [B, Tq, E]
+  const KeysAndValues kv = keys_and_values(in.source(), in.lengths);
+  if (in.weights != nullptr) *in.weights = weights_of(q, kv.k, in.causal);
+  if (!in.causal) return project(matmul(q, summed(kv.k, kv.v)));  // [B, Tq, E]
   const std::int64_t D = head_size();
   const Tensor nothing = zeros({q.size(0), config_.heads, D, D + 1}, q.dtype());
-  return project(attend_causal(q, asked, nothing));  // [B, Tq, E]
+  return project(attend_causal(q, kv, nothing));  // [B, Tq, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -162,8 +162,8 @@ std::unique_ptr<DecodeState> LinearAttention::start(const DecodeStart& from) con
   auto state = std::make_unique<State>();
   state->of_memory = from.memory.defined();
   if (state->of_memory) {
-    const Asked asked = ask(from.memory, from.lengths);
-    state->sums = summed(asked.k, asked.v);
+    const KeysAndValues kv = keys_and_values(from.memory, from.lengths);
+    state->sums = summed(kv.k, kv.v);
   } else {
     const std::int64_t D = head_size();
     state->sums = zeros({from.batch, config_.heads, D, D + 1}, q_proj.weight.dtype());
@@ -176,9 +176,9 @@ Tensor LinearAttention::step(const Tensor& x, DecodeState& decode_state) const {
   check_input("linear", {.x = x}, config_.embed, config_.embed);
   const Tensor q = query_features(x);  // [B, H, T, D]
   if (state.of_memory) return project(matmul(q, state.sums));
-  const Asked asked = ask(x, {});
-  const Tensor read = attend_causal(q, asked, state.sums);  // [B, H, T, D + 1]
-  state.sums = state.sums + summed(asked.k, asked.v);
+  const KeysAndValues kv = keys_and_values(x, {});
+  const Tensor read = attend_causal(q, kv, state.sums);  // [B, H, T, D + 1]
+  state.sums = state.sums + summed(kv.k, kv.v);
   return project(read);  // [B, T, E]
 }
 

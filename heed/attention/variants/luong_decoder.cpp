@@ -12,9 +12,9 @@ void LuongDecoderConfig::fields(io::Fields& field) {
   field("embed", embed, "features of inputs, memory, states and results", {.min = 1});
   field("cell", cell, "the recurrent cell");
   field("layers", layers, "layers of the cell", {.min = 1});
-  field("dropout", dropout, "between layers of the cell", {.min = 0, .max = 1});
-  field("input_feeding", input_feeding, "whether a step knows the attentional vector before it");
-  field("attention", attention, "how the memory is attended to");
+  field("dropout", dropout, "dropout probability between layers of the cell", {.min = 0, .max = 1});
+  field("input_feeding", input_feeding, "whether a step reads the attentional vector of the step before");
+  field("attention", attention, "attention to the memory");
 }
 
 namespace {
@@ -60,7 +60,7 @@ Tensor LuongDecoder::attentional(const Tensor& context, const Tensor& h) const {
   return combine(concat({context, h}, -1));  // [B, T, E]
 }
 
-// Without input feeding nothing of a step waits for the attention of the one before.
+// Without input feeding no step depends on the attention of the one before.
 Tensor LuongDecoder::operator()(const Tensor& y, const Start& from) const {
   if (config_.input_feeding) {
     State state = start(from);
@@ -89,7 +89,7 @@ Tensor LuongDecoder::step(const Tensor& y, State& state) const {
              "[luong_decoder] y is {}: it must be [{}, T, {}]", to_string(y.shape()),
              state.fed_.size(0), config_.embed);
   std::vector<Tensor> results;
-  results.push_back(slice(y, 1, 0, 0));  // so that there is one if there are no steps
+  results.push_back(slice(y, 1, 0, 0));  // so that concat has an input if there are no steps
   for (std::int64_t t = 0; t < y.size(1); ++t) {
     results.push_back(step_once(slice(y, 1, t, t + 1), state));
   }

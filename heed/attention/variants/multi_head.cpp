@@ -47,7 +47,7 @@ void MultiHeadConfig::validate() const {
 
 namespace {
 
-// A cache that forgets has room for so many queries at once; more are taken part after part.
+// A cache with a window has room for so many queries at once; more are processed in parts.
 constexpr std::int64_t kMostAtOnce = 64;
 
 // The config with the sizes that 0 stands for.
@@ -196,7 +196,8 @@ Tensor MultiHeadAttention::operator()(const AttentionInput& in) const {
 
 // ---- decoding -----------------------------------------------------------------------------------
 
-// Of itself: the keys and values of the positions so far. Of a memory: its keys and values.
+// Without a memory: the keys and values of the positions so far. With a memory: its keys and
+// values.
 class MultiHeadAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {

@@ -1,7 +1,7 @@
-// Multi-head attention (Vaswani et al. 2017): heads of queries, keys and values by linear maps of
-// x and of the memory, attention in each, and a linear map of all of them together. With fewer key
-// and value heads: multi-query (Shazeer 2019) and grouped-query attention (Ainslie et al. 2023).
-// Restricted, sparse and relative forms derive from it and add stages.
+// Multi-head attention (Vaswani et al. 2017): heads of queries, keys and values are linear
+// projections of x and of the memory; each head attends on its own, and a linear layer combines the
+// heads. With fewer key and value heads it is multi-query (Shazeer 2019) or grouped-query attention
+// (Ainslie et al. 2023). Restricted, sparse and relative forms derive from it and add stages.
 #pragma once
 
 #include <optional>

@@ -15,11 +15,11 @@ namespace heed {
 void NtmConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("slots", slots, "slots of the memory", {.min = 1});
-  field("width", width, "numbers in a slot", {.min = 1});
-  field("read_heads", read_heads, "heads that read", {.min = 1});
-  field("write_heads", write_heads, "heads that write", {.min = 1});
-  field("shifts", shifts, "slots by which a head may move at a step, either way", {.min = 0});
-  field("controller", controller, "what moves the heads");
+  field("width", width, "size of a slot", {.min = 1});
+  field("read_heads", read_heads, "number of read heads", {.min = 1});
+  field("write_heads", write_heads, "number of write heads", {.min = 1});
+  field("shifts", shifts, "maximum number of slots that a head moves in one step, in either direction", {.min = 0});
+  field("controller", controller, "network that controls the heads");
   field("hidden", hidden, "features of the controller; 0: as embed", {.min = 0});
 }
 
@@ -65,9 +65,11 @@ Ntm::Ntm(const Config& config, Generator& generator)
           LinearConfig{.in = input, .out = C, .activation = Activation::tanh}, generator);
   }
   // A small constant learns faster than random numbers (Collier and Beel 2018, Implementing Neural
-  // Turing Machines); theirs, 1e-6, is so short that its direction has gradients in the thousands.
+  // Turing Machines). Their constant, 1e-6, is so short that its direction has gradients in the
+  // thousands.
   memory = full({N, M}, 1e-2).requires_grad();  // [N, M]
-  // Heads start at slot 0 with 95 % of their weight: from everywhere at once, moves lead nowhere.
+  // Heads start at slot 0 with 95 % of their weight: with equal weights, moves would have no
+  // effect.
   places = zeros({R + config_.write_heads, N});  // [R + W, N]
   for (std::int64_t head = 0; head < places.size(0); ++head) {
     places.mutable_data<float>()[head * N] = std::log(static_cast<float>(N)) + 3.0f;
@@ -105,7 +107,7 @@ Ntm::Moment Ntm::first(std::int64_t B) const {
   return now;
 }
 
-// x [B, E] -> what the controller says, [B, C].
+// x [B, E] -> the output of the controller, [B, C].
 Tensor Ntm::control(const Tensor& x, Moment& now) const {
   const Tensor told = concat({x, now.reading}, 1);  // [B, E + R M]
   if (feed_forward) return (*feed_forward)(told);   // [B, C]
@@ -116,7 +118,7 @@ Tensor Ntm::control(const Tensor& x, Moment& now) const {
   return squeeze(said.output, 1);  // [B, C]
 }
 
-// x [B, E] -> what the result is made of, [B, C + R M].
+// x [B, E] -> the input of the output projection, [B, C + R M].
 Tensor Ntm::advance(const Tensor& x, Moment& now) const {
   const std::int64_t B = x.size(0), M = config_.width;
   const std::int64_t R = config_.read_heads, W = config_.write_heads;

@@ -19,7 +19,7 @@ namespace heed {
 void PointerConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
-  field("hidden", hidden, "features that are compared; 0: as embed", {.min = 0});
+  field("hidden", hidden, "features of the score; 0: as embed", {.min = 0});
 }
 
 namespace {
@@ -107,7 +107,7 @@ class Pointer::State : public DecodeState {
   bool grows = false;
   Tensor keys;     // [B, 1, Tk, D]
   Tensor lengths;  // i64 [B], or undefined
-  Tensor free;     // boolean [B, 1, 1, Tk]: what is not taken; or undefined
+  Tensor free;     // boolean [B, 1, 1, Tk]: positions not taken; or undefined
 };
 
 std::unique_ptr<DecodeState> Pointer::start(const DecodeStart& from) const {
@@ -146,7 +146,7 @@ void Pointer::take(const Tensor& positions, DecodeState& decode_state) const {
              "[pointer] positions taken are {} {}: they must be i64 [{}], one for each sequence",
              name_of(positions.dtype()), to_string(positions.shape()), B);
   check_index("pointer", "the positions", positions, Tk);
-  // A state that was reordered may share its tensor with another: never written in place.
+  // A reordered state may share its tensor with another, so it is never written in place.
   state.free = state.free.defined() ? clone_data(state.free)
                                     : full({B, 1, 1, Tk}, 1.0, DType::boolean);  // [B, 1, 1, Tk]
   const std::vector<std::int64_t> at = positions.to_vector<std::int64_t>();

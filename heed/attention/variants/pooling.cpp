@@ -17,10 +17,10 @@ namespace heed {
 
 void PoolingConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
-  field("hidden", hidden, "features that queries look at; 0: as embed", {.min = 0});
-  field("hops", hops, "vectors that stand for a sequence, each with a query of its own",
+  field("hidden", hidden, "features of the score; 0: as embed", {.min = 0});
+  field("hops", hops, "number of result vectors, each with a query of its own",
         {.min = 1});
-  field("bias", bias, "whether the linear map has a bias");
+  field("bias", bias, "whether the linear layer has a bias");
 }
 
 AttentionPooling::AttentionPooling(const Config& config, Generator& generator)
@@ -40,7 +40,7 @@ void AttentionPooling::visit(ParameterVisitor& visitor) {
   visitor("queries", queries);
 }
 
-// The rows of W2 are queries whose dot products with tanh(W1 h_j) are the scores: the same as an
+// The rows of W2 are queries whose dot products with tanh(W1 h_j) are the scores: equal to an
 // additive score of queries that are 0, but with one tanh for all hops.
 AttentionPooling::Operands AttentionPooling::project(const AttentionInput& in) const {
   HEED_CHECK(!in.memory.defined() && !in.causal,

@@ -26,9 +26,9 @@ namespace heed {
 void TransformerXlConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("heads", heads, "heads", {.min = 1});
-  field("mem_length", mem_length, "positions before its own that a causal query sees; 0: all",
+  field("mem_length", mem_length, "number of earlier positions a causal query attends to; 0: all",
         {.min = 0});
-  field("dropout", dropout, "share of weights set to 0 in training", {.min = 0, .max = 1});
+  field("dropout", dropout, "dropout probability of attention weights", {.min = 0, .max = 1});
 }
 
 void TransformerXlConfig::validate() const {
@@ -41,11 +41,10 @@ void TransformerXlConfig::validate() const {
 
 namespace {
 
-// Distances whose sinusoids are kept ready, on either side.
+// Distances, on either side, whose sinusoids are computed in advance.
 constexpr std::int64_t kReady = 512;
 
-// A cache that forgets makes room for so many queries at once; more are taken one part after
-// another.
+// A cache with a window has room for so many queries at once; more are processed in parts.
 constexpr std::int64_t kMostAtOnce = 64;
 
 const TransformerXlConfig& checked(const TransformerXlConfig& config) {
@@ -56,7 +55,7 @@ const TransformerXlConfig& checked(const TransformerXlConfig& config) {
 CodeTable sinusoids_by_key(std::int64_t features) {
   return CodeTable(-kReady, kReady + 1, features,
                    [value = sinusoid(features, 10000.0, true)](
-                       std::int64_t behind, std::int64_t f) { return value(-behind, f); });
+                       std::int64_t distance, std::int64_t f) { return value(-distance, f); });
 }
 
 // The farthest distance of Tq queries, the first at position `first`, from Tk keys.
@@ -131,7 +130,7 @@ AttentionSpec TransformerXlAttention::spec_of(const AttentionInput& in, const Re
   return spec;
 }
 
-// `first` is the position of the first query among those asked.
+// `first` is the position of the first query among the keys.
 Tensor TransformerXlAttention::attend(const AttentionInput& in, std::int64_t first) const {
   check_input("transformer_xl", in, config_.embed, config_.embed);
   const Tensor& source = in.source();
@@ -156,7 +155,8 @@ Tensor TransformerXlAttention::segment(const Tensor& x, const Tensor& earlier) c
 
 // ---- decoding -----------------------------------------------------------------------------------
 
-// Of itself: the keys and values of the positions so far. Of a memory: its keys and values.
+// Without a memory: the keys and values of the positions so far. With a memory: its keys and
+// values.
 class TransformerXlAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
@@ -222,7 +222,7 @@ Tensor TransformerXlAttention::step_few(const Tensor& x, State& state) const {
     first -= state.cache->first_position();
     in.causal = true;
   }
-  // Made for twice as many, so that few steps make it anew.
+  // Computed for twice the distance, so that it is rarely computed again.
   const std::int64_t clip = farthest(first, T, state.k.size(2));
   if (clip > state.relative.clip) state.relative = relative(2 * clip, x.dtype());
   const AttentionSpec spec = spec_of(in, state.relative, Corner::offset(first));

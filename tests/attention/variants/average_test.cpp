@@ -10,6 +10,7 @@
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
 #include "tests/attention/variants/beams.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -55,9 +56,9 @@ TEST(AverageAttention, IsTheFormulaAtEveryPosition) {
 TEST(AverageAttention, WeightsAreEqual) {
   const AverageAttention layer({.embed = 4});
   const Tensor x = randn({1, 3, 4});
-  EXPECT_EQ(layer.weights({.x = x, .causal = true}).to_vector<float>(),
+  EXPECT_EQ(test::weights_of(layer, {.x = x, .causal = true}).to_vector<float>(),
             (std::vector<float>{1, 0, 0, 0.5f, 0.5f, 0, 1 / 3.0f, 1 / 3.0f, 1 / 3.0f}));
-  const Tensor w = layer.weights({.x = x, .lengths = from_values({2L}, {1})});
+  const Tensor w = test::weights_of(layer, {.x = x, .lengths = from_values({2L}, {1})});
   EXPECT_EQ(w.to_vector<float>(),
             (std::vector<float>{0.5f, 0.5f, 0, 0.5f, 0.5f, 0, 0.5f, 0.5f, 0}));
 }

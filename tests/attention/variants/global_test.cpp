@@ -14,6 +14,7 @@
 #include "heed/ops/softmax.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -56,10 +57,10 @@ TEST(GlobalAttention, EveryScoreIsThatOfItsPaper) {
       const Tensor context = matmul(weights, h);                         // [B, Tq, E]
       const AttentionInput in{.x = x, .memory = h};
       const Tensor expected =
-          combine ? tanh(matmul(concat({context, x}, -1), transpose(layer.combine->weight)))
+          combine ? tanh(matmul(concat({context, x}, -1), transpose(layer.combine->weight.data)))
                   : context;
       EXPECT_LE(test::max_relative_error(layer(in), expected), 1e-12) << name;
-      EXPECT_LE(test::max_relative_error(layer.weights(in), unsqueeze(weights, 1)), 1e-12) << name;
+      EXPECT_LE(test::max_relative_error(test::weights_of(layer, in), unsqueeze(weights, 1)), 1e-12) << name;
     }
   }
 }

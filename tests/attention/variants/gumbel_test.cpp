@@ -14,6 +14,7 @@
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -106,7 +107,7 @@ TEST_F(Gumbel, WithoutATapeItIsTheSame) {
 }
 
 TEST_F(Gumbel, WeightsAreOneHot) {
-  const Tensor w = squeeze(layer_.weights({.x = x_, .memory = h_}), 1);
+  const Tensor w = squeeze(test::weights_of(layer_, {.x = x_, .memory = h_}), 1);
   EXPECT_LE(test::max_relative_error(w, straight_through(scores() + noise(), 0.6).detach()), 1e-12);
 }
 
