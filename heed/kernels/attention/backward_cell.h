@@ -15,8 +15,8 @@ struct BackwardPass {
   const AttentionProgram<float>& program;
   const AttentionBackward<float>& call;
   const PartGrid& grid;
-  const StageList<float>& modify;
-  const StageList<float>& reweight;
+  const StageList<float>& modifiers;
+  const StageList<float>& reweights;
   Heads<float> dq = {};  ///< Of the first part; the next one's is dq_part elements further.
   std::int64_t dq_part = 0;
   std::uint8_t* dq_seen =

@@ -9,8 +9,8 @@ namespace heed::kernels {
 struct ForwardPass {
   const AttentionProgram<float>& program;
   const AttentionForward<float>& call;
-  StageList<float> modify;
-  StageList<float> reweight;
+  StageList<float> modifiers;
+  StageList<float> reweights;
 };
 
 }  // namespace heed::kernels
