@@ -19,7 +19,7 @@ namespace heed::bench {
 namespace {
 
 constexpr double kSameLoss = 1e-4;  // of the loss itself
-constexpr int kRepeats = 2;         // in each round, of each side
+constexpr int kStepRepeats = 2;     // in each round, of each side
 constexpr double kFarBehind = 1.3;  // a mode this much slower is not asked again
 
 class Duel {
@@ -68,7 +68,7 @@ class Duel {
       if (best.compiled <= kFarBehind * best.eager || round == 0)
         ask(best.compiled, "compile", batch, threads);
       Peer::settle();
-      for (int i = 0; i < kRepeats; ++i) best.ours = std::min(best.ours, seconds(step));
+      for (int i = 0; i < kStepRepeats; ++i) best.ours = std::min(best.ours, seconds(step));
     }
     return best;
   }
@@ -76,7 +76,7 @@ class Duel {
   void ask(double& best, const char* mode, std::int64_t batch, int threads) {
     const std::string answer =
         peer_.ask(fmt::format("step file={} batch={} threads={} mode={} repeats={}", file_.path(),
-                              batch, threads, mode, kRepeats));
+                              batch, threads, mode, kStepRepeats));
     best = std::min(best, std::stod(field(answer, "best_us")) * 1e-6);
   }
 

@@ -30,7 +30,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::attention_test {
 namespace {
 
 using test::CaseSizes;
@@ -441,4 +441,4 @@ TEST(AttentionInto, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::attention_test

@@ -21,7 +21,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::hard_test {
 namespace {
 
 using test::same_bits;
@@ -143,4 +143,4 @@ TEST(HardAttention, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::hard_test

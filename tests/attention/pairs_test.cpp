@@ -18,7 +18,7 @@
 #include "heed/tensor/view.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::pairs_test {
 namespace {
 
 using test::max_relative_error;
@@ -84,4 +84,4 @@ TEST(PairScores, NoKeysAreNoScores) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::pairs_test

@@ -16,7 +16,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::transformer_layer_test {
 namespace {
 
 using test::Golden;
@@ -225,4 +225,4 @@ TEST(TransformerLayer, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::transformer_layer_test

@@ -19,9 +19,9 @@ namespace {
 using kernels::Cover;
 using kernels::Region;
 
-class Blocks : public kernels::Visibility {
+class PatternBlocks : public kernels::Visibility {
  public:
-  Blocks(const BlockPattern& pattern, QueryPositions positions)
+  PatternBlocks(const BlockPattern& pattern, QueryPositions positions)
       : pattern_(pattern), positions_(std::move(positions)) {}
 
   bool intervals(const Region& region, std::int64_t* first, std::int64_t* last) const override {
@@ -82,7 +82,7 @@ class BlockPatternMask : public MaskImpl {
       : pattern_(pattern), corner_(corner) {}
   std::string name() const override { return "block_pattern"; }
   std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
-    return std::make_unique<Blocks>(pattern_, QueryPositions(corner_, shape));
+    return std::make_unique<PatternBlocks>(pattern_, QueryPositions(corner_, shape));
   }
 
  private:
@@ -91,7 +91,7 @@ class BlockPatternMask : public MaskImpl {
 };
 
 // Beyond every position; its square does not overflow.
-constexpr std::int64_t kFar = std::int64_t{1} << 30;
+constexpr std::int64_t kBeyondEveryBlock = std::int64_t{1} << 30;
 
 }  // namespace
 
@@ -102,8 +102,8 @@ Mask block_pattern(const BlockPattern& pattern, Corner corner) {
              "[block_pattern] local {}, every {}: neither may be negative", pattern.local,
              pattern.every);
   BlockPattern near = pattern;
-  near.size = std::min(pattern.size, kFar);
-  near.local = std::min(pattern.local, kFar);
+  near.size = std::min(pattern.size, kBeyondEveryBlock);
+  near.local = std::min(pattern.local, kBeyondEveryBlock);
   return make_mask<BlockPatternMask>(near, corner);
 }
 

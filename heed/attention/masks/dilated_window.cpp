@@ -78,7 +78,7 @@ class DilatedMask : public MaskImpl {
 };
 
 // Beyond every position; its square does not overflow.
-constexpr std::int64_t kFar = std::int64_t{1} << 30;
+constexpr std::int64_t kBeyondEveryStep = std::int64_t{1} << 30;
 
 }  // namespace
 
@@ -87,9 +87,9 @@ Mask dilated_window(const DilatedWindow& window, Corner corner) {
              "[dilated_window] left {}, right {}: neither may be negative", window.left,
              window.right);
   HEED_CHECK(window.step >= 1, "[dilated_window] step {}: it must be at least 1", window.step);
-  const DilatedWindow near{.left = std::min(window.left, kFar),
-                           .right = std::min(window.right, kFar),
-                           .step = std::min(window.step, kFar)};
+  const DilatedWindow near{.left = std::min(window.left, kBeyondEveryStep),
+                           .right = std::min(window.right, kBeyondEveryStep),
+                           .step = std::min(window.step, kBeyondEveryStep)};
   return make_mask<DilatedMask>(near, corner);
 }
 

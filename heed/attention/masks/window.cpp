@@ -44,17 +44,20 @@ class Window : public MaskImpl {
 };
 
 // Beyond every position, and far from overflow when added to one.
-constexpr std::int64_t kFar = std::int64_t{1} << 60;
+constexpr std::int64_t kBeyondEveryPosition = std::int64_t{1} << 60;
 
 }  // namespace
 
-Mask causal(Corner corner) { return make_mask<Window>("causal", Interval{-kFar, 1}, corner); }
+Mask causal(Corner corner) {
+  return make_mask<Window>("causal", Interval{-kBeyondEveryPosition, 1}, corner);
+}
 
 Mask window(std::int64_t left, std::int64_t right, Corner corner) {
   HEED_CHECK(left >= 0 && right >= 0,
              "[window] left {}, right {}: neither may be negative; kUnlimited lifts a limit", left,
              right);
-  const Interval around{-std::min(left, kFar), std::min(right, kFar) + 1};
+  const Interval around{-std::min(left, kBeyondEveryPosition),
+                        std::min(right, kBeyondEveryPosition) + 1};
   return make_mask<Window>("window", around, corner);
 }
 

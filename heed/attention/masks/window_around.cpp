@@ -13,12 +13,14 @@ namespace {
 using kernels::AttentionShape;
 
 // Beyond every key, and a whole number in double.
-constexpr double kFar = 0x1p60;
+constexpr double kBeyondEveryKey = 0x1p60;
 
 // NaN stays visible in the result: a query that saw nothing instead would hide it.
 Interval around(double centre, double reach) {
-  if (std::isnan(centre)) return {0, static_cast<std::int64_t>(kFar)};
-  const auto key = [](double x) { return static_cast<std::int64_t>(std::clamp(x, -kFar, kFar)); };
+  if (std::isnan(centre)) return {0, static_cast<std::int64_t>(kBeyondEveryKey)};
+  const auto key = [](double x) {
+    return static_cast<std::int64_t>(std::clamp(x, -kBeyondEveryKey, kBeyondEveryKey));
+  };
   return {key(std::ceil(centre - reach)), key(std::floor(centre + reach)) + 1};
 }
 

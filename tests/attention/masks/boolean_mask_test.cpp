@@ -7,7 +7,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::boolean_mask_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -94,4 +94,4 @@ TEST(BooleanMask, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::boolean_mask_test

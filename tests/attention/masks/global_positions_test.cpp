@@ -7,7 +7,7 @@
 #include "heed/attention/masks/window.h"
 #include "tests/attention/mask_case.h"
 
-namespace heed {
+namespace heed::global_positions_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -51,4 +51,4 @@ TEST(GlobalPositions, BlocksWithoutOneAreSkipped) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::global_positions_test

@@ -24,7 +24,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::observers_test {
 namespace {
 
 using test::max_relative_error;
@@ -349,4 +349,4 @@ TEST(Observers, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::observers_test

@@ -15,7 +15,7 @@
 #include "heed/tensor/view.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::hard_test {
 namespace {
 
 Tensor drawn(const Shape& shape, std::uint64_t seed) {
@@ -105,4 +105,4 @@ TEST_F(HardLayer, TheResultTeachesOnlyWhatWasRead) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::hard_test

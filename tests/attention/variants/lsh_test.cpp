@@ -18,7 +18,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::lsh_test {
 namespace {
 
 using test::max_relative_error;
@@ -201,4 +201,4 @@ TEST(LshAttention, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::lsh_test

@@ -15,7 +15,7 @@
 #include "tests/support/values.h"
 
 namespace heed::kernels::decode_test {
-using test::random_floats;
+using heed::test::random_floats;
 
 inline constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
@@ -182,7 +182,7 @@ Result decode(const Problem& p, const std::vector<T>& k, const std::vector<T>& v
   if (p.of.reweights) program.reweights = reweights;
   if (p.of.sinks) program.sinks = p.sinks.data();
 
-  Result result{test::guarded(p.outputs() * s.Dv), test::guarded(p.outputs())};
+  Result result{heed::test::guarded(p.outputs() * s.Dv), heed::test::guarded(p.outputs())};
   DecodeCall<T> call;
   call.q = p.queries();
   call.k = p.keys(k);

@@ -5,7 +5,7 @@
 #include "heed/base/arena.h"
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::shaw_values_test {
 namespace {
 
 constexpr std::int64_t kFeatures = 3;
@@ -62,4 +62,4 @@ TEST(ShawValuesStage, ReadsTheRowOfTheDistance) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::shaw_values_test
