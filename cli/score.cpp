@@ -132,7 +132,7 @@ void print_sentences(const ScoreFlags& flags, const System& system,
   Lines of_sentence(references.size());
   for (std::size_t i = 0; i < system.lines.size(); ++i) {
     for (std::size_t r = 0; r < references.size(); ++r) of_sentence[r] = references[r][i];
-    const Score score = sentence_score(*metrics[0], system.lines[i], of_sentence);
+    const evaluation::Score score = sentence_score(*metrics[0], system.lines[i], of_sentence);
     fmt::print("{}\n", report_line({score, signature}, flags.style));
   }
 }
@@ -182,8 +182,8 @@ void print_several(const ScoreFlags& flags, const std::vector<System>& systems,
                    const std::vector<Lines>& references) {
   SystemsReport report;
   for (const System& system : systems) report.systems.push_back(system.name);
-  if (flags.paired_bs) report.comparison = Comparison::bootstrap;
-  if (flags.paired_ar) report.comparison = Comparison::randomisation;
+  if (flags.paired_bs) report.comparison = evaluation::Comparison::bootstrap;
+  if (flags.paired_ar) report.comparison = evaluation::Comparison::randomisation;
   report.trials = flags.paired_bs ? flags.paired_bs_n : flags.paired_ar_n;
   for (const auto& metric : make_metrics(flags, !is_paired(flags))) {
     report.columns.push_back(compare(flags, *metric, systems, references));

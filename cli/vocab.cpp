@@ -78,7 +78,7 @@ void add_training(CLI::App& vocab) {
   std::erase_if(counted, [](const io::FieldInfo& field) { return field.path == "size"; });
   add_config_flags(*verb, counted, flags->options);
   verb->footer(
-      "only --size and --min-count apply to words, characters and subword_nmt; there " 
+      "Only --size and --min-count apply to words, characters and subword_nmt; there "
       "--size is the maximum, by default all.");
   verb->callback([flags] { save(*train(*flags), flags->out); });
 }

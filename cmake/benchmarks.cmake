@@ -3,6 +3,7 @@ file(GLOB_RECURSE heed_bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ben
 if(heed_bench_sources)
   add_executable(heed_bench ${heed_bench_sources})
   target_link_libraries(heed_bench PRIVATE heed heed_flags DNNL::dnnl)
+  heed_unite(heed_bench 8 ${heed_bench_sources})
   # Only to the files that use them: the others then compile alike in every checkout.
   set_source_files_properties(
     benchmarks/support/peer.cpp PROPERTIES COMPILE_DEFINITIONS

@@ -8,6 +8,7 @@ if(heed_cli_sources)
   target_link_libraries(heed_cli PRIVATE heed heed_flags CLI11::CLI11)
   # A file of the program took ten seconds to compile, nine of them for CLI11.
   heed_precompile(heed_cli <CLI/CLI.hpp> <fmt/format.h>)
+  heed_unite(heed_cli 8 ${heed_cli_sources})
   target_compile_options(heed_cli PRIVATE $<$<CONFIG:Release>:-O1>)
   install(TARGETS heed_cli)
   # PNG files; without librsvg the program says what to install when one is asked for.

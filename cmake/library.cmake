@@ -25,6 +25,10 @@ target_link_libraries(
 # A third of the time to compile a file went into reading these.
 heed_precompile(heed <fmt/format.h> <algorithm> <filesystem> <functional> <memory> <span> <string>
                 <vector>)
+# Kernels stay alone: each is compiled for every instruction set already.
+set(heed_plain_sources ${heed_sources})
+list(FILTER heed_plain_sources EXCLUDE REGEX "/heed/kernels/")
+heed_unite(heed 6 ${heed_plain_sources})
 heed_embed(heed heed/plot/attention.html heed::plot::kAttentionTemplate)
 set_source_files_properties(heed/base/version.cpp PROPERTIES COMPILE_DEFINITIONS
                                                              HEED_VERSION="${PROJECT_VERSION}")

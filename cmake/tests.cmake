@@ -1,6 +1,6 @@
 # The tests. One program holds tests/**; ctest runs it once per folder, and the numeric folders once
-# more per instruction set (exit code 77: this CPU cannot run it). Tests that replace operator new
-# are a program of their own.
+# more per other instruction set (exit code 77: this CPU cannot run it). Tests that replace operator
+# new are a program of their own. COST makes ctest start the longest tests first.
 find_package(GTest REQUIRED)
 
 file(GLOB_RECURSE heed_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
@@ -22,6 +22,7 @@ function(heed_add_test_program name)
   # Four tenths of the time to compile a test went into reading these.
   heed_precompile(${name} <gmock/gmock.h> <gtest/gtest.h> <fmt/format.h> <algorithm> <filesystem>
                   <functional> <string> <vector>)
+  heed_unite(${name} 8 ${ARGN})
 endfunction()
 
 heed_add_test_program(heed_tests ${heed_test_sources})
@@ -40,8 +41,8 @@ foreach(folder ${heed_test_folders})
   add_test(NAME heed_tests.${folder} COMMAND heed_tests --folders=${folder})
 endforeach()
 
-# Everything above io but text and scores may reach a kernel. The set the CPU prefers has run
-# already, but which one that is differs from machine to machine, so all are named.
+# Everything above io but text and scores may reach a kernel. The set the CPU prefers has run above;
+# which one that is differs from machine to machine, so all are named and the program skips it.
 set(heed_numeric_folders ${heed_test_folders})
 list(REMOVE_ITEM heed_numeric_folders base io text evaluation)
 if(heed_numeric_folders AND NOT HEED_SANITIZE)
@@ -52,8 +53,8 @@ if(heed_numeric_folders AND NOT HEED_SANITIZE)
     set(heed_isas neon)
   endif()
   foreach(isa ${heed_isas})
-    add_test(NAME heed_tests.isa.${isa} COMMAND heed_tests --folders=${folders})
-    set_tests_properties(heed_tests.isa.${isa} PROPERTIES ENVIRONMENT HEED_ISA=${isa}
+    add_test(NAME heed_tests.isa.${isa} COMMAND heed_tests --folders=${folders} --unless-preferred)
+    set_tests_properties(heed_tests.isa.${isa} PROPERTIES ENVIRONMENT HEED_ISA=${isa} COST 100
                                                           SKIP_RETURN_CODE 77 LABELS slow)
   endforeach()
 endif()

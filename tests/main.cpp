@@ -1,5 +1,6 @@
 // The test program's main: GoogleTest's, plus --folders=base,io to run the tests of these folders
-// of tests/ only, and exit code 77 (skipped) when HEED_ISA names a set this CPU cannot run.
+// of tests/ only, and exit code 77 (skipped) when HEED_ISA names a set this CPU cannot run, or with
+// --unless-preferred the set that it prefers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,17 +17,27 @@ namespace {
 
 constexpr int kSkipped = 77;
 
-/// True when HEED_ISA is spelt right but not for this CPU; a misspelt name is left to fail.
-bool isa_is_out_of_reach() {
+/// Why the set that HEED_ISA names is skipped, if it is; a misspelt name is left to fail.
+const char* reason_to_skip_isa(bool unless_preferred) {
   const char* wanted = std::getenv("HEED_ISA");
-  if (wanted == nullptr) return false;
+  if (wanted == nullptr) return nullptr;
   using heed::Isa;
   for (const Isa isa : {Isa::sse4, Isa::avx2, Isa::avx512, Isa::neon}) {
     if (heed::name_of(isa) != wanted) continue;
     const auto available = heed::available_isas();
-    return std::find(available.begin(), available.end(), isa) == available.end();
+    const auto found = std::find(available.begin(), available.end(), isa);
+    if (found == available.end()) return "this CPU cannot run it";
+    if (unless_preferred && found == available.begin()) return "this CPU prefers it";
   }
-  return false;
+  return nullptr;
+}
+
+/// Takes a flag out of the arguments; true if it was there.
+bool take_flag(std::string_view flag, int& argc, char** argv) {
+  char** const kept = std::remove(argv + 1, argv + argc, flag);
+  const bool found = kept != argv + argc;
+  argc = static_cast<int>(kept - argv);
+  return found;
 }
 
 /// Takes "--folders=a,b" out of the arguments.
@@ -77,8 +88,9 @@ std::string filter_for(const std::set<std::string, std::less<>>& folders) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   const auto folders = take_folders(argc, argv);
-  if (isa_is_out_of_reach()) {
-    std::printf("skipped: this CPU cannot run HEED_ISA=%s\n", std::getenv("HEED_ISA"));
+  const bool unless_preferred = take_flag("--unless-preferred", argc, argv);
+  if (const char* const reason = reason_to_skip_isa(unless_preferred)) {
+    std::printf("HEED_ISA=%s is skipped: %s\n", std::getenv("HEED_ISA"), reason);
     return kSkipped;
   }
   if (!folders.empty()) {

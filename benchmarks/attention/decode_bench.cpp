@@ -17,7 +17,7 @@
 namespace heed::bench {
 namespace {
 
-constexpr int kRounds = 15;
+constexpr int kDecodeRounds = 15;
 constexpr std::int64_t kHeads = 32;
 
 struct DecodeSizes {
@@ -66,7 +66,7 @@ Rates measure(const Decoding& x) {
   const auto bytes = static_cast<double>(keys.size() + values.size());
   Rates best;
   attention_decode(x.q, x.cache);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kDecodeRounds; ++round) {
     best.ours = std::max(best.ours, bytes / seconds([&] { attention_decode(x.q, x.cache); }));
     for (const ReadWay& way : read_ways()) {
       const double rate = bytes / (time_read(way, keys) + time_read(way, values));

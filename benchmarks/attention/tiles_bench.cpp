@@ -49,13 +49,13 @@ struct Goals {
   double forward, backward;
 };
 
-constexpr std::int64_t kErrorsUpTo = 2048;  // longer ones take minutes in double
+constexpr std::int64_t kTileErrorsUpTo = 2048;  // longer ones take minutes in double
 
 Figures report_peak(Report& report, const std::string& group, const std::string& name,
                     AttentionProblem problem, Goals goals, int threads = 1) {
   const Figures f = measure(problem, threads);
-  const auto errors =
-      problem.sizes().n <= kErrorsUpTo ? problem.errors() : AttentionProblem::Errors{-1.0, -1.0};
+  const auto errors = problem.sizes().n <= kTileErrorsUpTo ? problem.errors()
+                                                           : AttentionProblem::Errors{-1.0, -1.0};
   const auto add = [&](const char* direction, double rate, double goal, double error) {
     report.add({group, name + direction, threads, rate / f.peak, goal,
                 fmt::format("{:.1f} GF/s", rate), fmt::format("{:.1f} GF/s oneDNN", f.peak),

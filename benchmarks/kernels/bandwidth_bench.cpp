@@ -39,7 +39,7 @@ double copy_bandwidth(const float* from, float* to) {
   return 2.0 * sizeof(float) * kElements / std::min(with_loop, with_memcpy);
 }
 
-struct Case {
+struct BandwidthCase {
   const char* name;
   int arrays;  // read or written once each
   std::function<void()> run;
@@ -66,7 +66,7 @@ void bandwidth(Report& report) {
   const kernels::NormBackward<float> norm_back{{kRows, kWidth}, x, w, m, r, g, nullptr, y, w, v};
   const kernels::AdamSlice<float> slice[] = {{kElements, x, g, y, z, 1e-6, 1.0, 1.0, 0.0}};
   const kernels::AdamRule rule{0.9, 0.999, 1e-8, 1.0};
-  const Case cases[] = {
+  const BandwidthCase cases[] = {
       {"add", 3, [&] { kernels::binary(kernels::Binary::add, three, x, g, y); }},
       {"relu", 2, [&] { kernels::unary(kernels::Unary::relu, two, x, y); }},
       {"layer norm, 65536 rows of 512", 2, [&] { kernels::norm(kernels::Norm::layer, norm); }},
@@ -75,7 +75,7 @@ void bandwidth(Report& report) {
   };
   for (const int threads : {1, 2}) {
     const Threads scope(threads);
-    for (const Case& item : cases) {
+    for (const BandwidthCase& item : cases) {
       double best = 0.0, raw = 0.0;
       for (int round = 0; round < 3; ++round) {
         raw = std::max(raw, copy_bandwidth(x, y));

@@ -20,7 +20,7 @@ namespace heed::bench {
 namespace {
 
 constexpr std::int64_t kWords = 16;
-constexpr int kRounds = 4, kRepeats = 2;
+constexpr int kRounds = 4, kDecodeRepeats = 2;
 
 SearchOptions forced(std::int64_t beam) {
   return {.beam_size = beam, .min_length = kWords, .max_length = kWords};
@@ -83,12 +83,12 @@ void compare(Report& report, Peer* peer, TrainedTranslator& trained, int threads
     if (peer != nullptr) {
       const std::string answer =
           peer->ask(fmt::format("decode file={} length={} threads={} repeats={}", file.path(),
-                                kWords, threads, kRepeats));
+                                kWords, threads, kDecodeRepeats));
       theirs = std::min(theirs, std::stod(field(answer, "best_us")) * 1e-6);
       different = difference(sums, field(answer, "sums"));
       Peer::settle();
     }
-    for (int i = 0; i < kRepeats; ++i) {
+    for (int i = 0; i < kDecodeRepeats; ++i) {
       greedy = std::min(greedy, seconds([&] { decoder.run(1); }));
       beam = std::min(beam, seconds([&] { decoder.run(5); }));
     }

@@ -20,7 +20,7 @@ namespace heed::bench {
 namespace {
 
 constexpr double kSameLoss = 1e-4;   // relative to the loss
-constexpr int kRepeats = 2;          // per round and side
+constexpr int kStepRepeats = 2;          // per round and side
 constexpr double kMuchSlower = 1.3;  // a mode this much slower is not measured again
 
 class Duel {
@@ -70,7 +70,7 @@ class Duel {
       if (best.compiled <= kMuchSlower * best.eager || round == 0)
         ask(best.compiled, "compile", batch, threads);
       Peer::settle();
-      for (int i = 0; i < kRepeats; ++i) best.ours = std::min(best.ours, seconds(step));
+      for (int i = 0; i < kStepRepeats; ++i) best.ours = std::min(best.ours, seconds(step));
     }
     return best;
   }
@@ -78,7 +78,7 @@ class Duel {
   void ask(double& best, const char* mode, std::int64_t batch, int threads) {
     const std::string answer =
         peer_.ask(fmt::format("step file={} batch={} threads={} mode={} repeats={}", file_.path(),
-                              batch, threads, mode, kRepeats));
+                              batch, threads, mode, kStepRepeats));
     best = std::min(best, std::stod(field(answer, "best_us")) * 1e-6);
   }
 

@@ -7,8 +7,8 @@ namespace heed::bench {
 namespace {
 
 constexpr double kLabelSmoothing = 0.1;
-constexpr double kRate = 1e-5;  // small, because the same batches are repeated
-constexpr double kBeta2 = 0.98;
+constexpr double kTranslatorRate = 1e-5;  // small, because the same batches are repeated
+constexpr double kTranslatorBeta2 = 0.98;
 
 TransformerConfig with_vocabulary(TransformerConfig config, std::int64_t size) {
   config.source_vocabulary = config.target_vocabulary = size;
@@ -32,7 +32,7 @@ TrainedTranslator::TrainedTranslator(TransformerConfig config, const CorpusShape
     : batches_(multi30k_batches(corpus)),
       generator_(1),
       model_(with_vocabulary(std::move(config), corpus.vocabulary), generator_),
-      optimizer_(model_.named_parameters(), {.beta2 = kBeta2}) {}
+      optimizer_(model_.named_parameters(), {.beta2 = kTranslatorBeta2}) {}
 
 Tensor TrainedTranslator::forward(std::int64_t number, Mark mark) {
   const Batch& batch = at(number);
@@ -56,7 +56,7 @@ Tensor TrainedTranslator::forward(std::int64_t number, Mark mark) {
 }
 
 void TrainedTranslator::update() {
-  optimizer_.step({.rate = kRate});
+  optimizer_.step({.rate = kTranslatorRate});
   optimizer_.zero_grad();
 }
 
@@ -80,8 +80,8 @@ void TrainedTranslator::save(const std::filesystem::path& path) {
                 {"decoder_layers", fmt::to_string(config.decoder_layers)},
                 {"dropout", fmt::to_string(config.block.dropout)},
                 {"label_smoothing", fmt::to_string(kLabelSmoothing)},
-                {"rate", fmt::to_string(kRate)},
-                {"beta2", fmt::to_string(kBeta2)}});
+                {"rate", fmt::to_string(kTranslatorRate)},
+                {"beta2", fmt::to_string(kTranslatorBeta2)}});
 }
 
 }  // namespace heed::bench

@@ -10,7 +10,7 @@
 namespace heed::evaluation {
 namespace {
 
-std::vector<std::string> lines_of(std::string_view cell) {
+std::vector<std::string> lines_of_cell(std::string_view cell) {
   std::vector<std::string> lines;
   for (std::size_t at = 0;;) {
     const std::size_t end = cell.find('\n', at);
@@ -34,7 +34,7 @@ std::size_t visible_width(std::string_view line) {
 
 std::size_t cell_width(std::string_view cell) {
   std::size_t widest = 0;
-  for (const std::string& line : lines_of(cell)) widest = std::max(widest, visible_width(line));
+  for (const std::string& line : lines_of_cell(cell)) widest = std::max(widest, visible_width(line));
   return widest;
 }
 
@@ -61,7 +61,7 @@ std::string row_text(const std::vector<std::string>& cells,
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 0;
   for (const std::string& cell : cells) {
-    columns.push_back(lines_of(cell));
+    columns.push_back(lines_of_cell(cell));
     height = std::max(height, columns.back().size());
   }
   std::string text;

@@ -12,7 +12,7 @@ namespace heed {
 namespace {
 
 template <typename T>
-const T* data_or_null(const Tensor& x) {
+const T* data_if_defined(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
 }
 
@@ -61,12 +61,12 @@ struct Recurrence {
     return {.batch = batch,
             .time = time,
             .hidden = hidden,
-            .lengths = data_or_null<std::int64_t>(lengths),
+            .lengths = data_if_defined<std::int64_t>(lengths),
             .reverse = reverse,
             .weight = weight.data<T>(),
-            .bias = data_or_null<T>(bias),
-            .initial = data_or_null<T>(initial),
-            .initial_cell = data_or_null<T>(initial_cell)};
+            .bias = data_if_defined<T>(bias),
+            .initial = data_if_defined<T>(initial),
+            .initial_cell = data_if_defined<T>(initial_cell)};
   }
 };
 
@@ -90,8 +90,8 @@ void recurrence_backward(Backward& b, const Recurrence& r, const Tensor& output,
       r.call<T>(), {.output = output.data<T>(),
                     .saved = saved.data<T>(),
                     .d_output = d_output.data<T>(),
-                    .d_state = data_or_null<T>(d_state),
-                    .d_cell = data_or_null<T>(d_cell),
+                    .d_state = data_if_defined<T>(d_state),
+                    .d_cell = data_if_defined<T>(d_cell),
                     .d_gates = d_gates.mutable_data<T>(),
                     .d_hidden_gates = d_hidden.mutable_data<T>(),
                     .previous = previous.mutable_data<T>(),

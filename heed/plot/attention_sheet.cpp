@@ -16,15 +16,15 @@
 namespace heed::plot {
 namespace {
 
-constexpr double kMargin = 20.0;
+constexpr double kSheetMargin = 20.0;
 constexpr double kLeastWidth = 44.0;  // smallest width of a matrix, so that the names of heads fit
-constexpr double kGap = 10.0;         // between matrices
-constexpr double kBetween = 34.0;     // between sections
+constexpr double kMatrixGap = 10.0;         // between matrices
+constexpr double kSectionGap = 34.0;     // between sections
 constexpr double kLayerName = 20.0;   // room at the left of a section
 constexpr double kHeadName = 16.0;    // room above the tokens of the columns
 constexpr double kTitle = 26.0;       // height of the title of a section
 constexpr double kHeader = 76.0;      // height of the text and the model's output
-constexpr double kLetter = 0.56;      // average width of a letter, relative to its size
+constexpr double kTitleLetter = 0.56;      // average width of a letter, relative to its size
 constexpr double kPower = 0.5;        // shade by the square root, so that small weights are visible
 constexpr double kLegendWidth = 270.0, kLegendHeight = 48.0;
 constexpr std::size_t kLongestLabel = 18;
@@ -67,14 +67,14 @@ struct Section {
   HeatmapStyle style;
   HeatmapRoom first;  // of the matrix with labels on both sides
 
-  double step_x() const { return std::max(first.width - first.left, kLeastWidth) + kGap; }
-  double step_y() const { return first.height - first.top + kGap; }
+  double step_x() const { return std::max(first.width - first.left, kLeastWidth) + kMatrixGap; }
+  double step_y() const { return first.height - first.top + kMatrixGap; }
   Box room() const {
     return {.width = std::max(
-                kLayerName + first.left + step_x() * static_cast<double>(heads.size()) - kGap,
+                kLayerName + first.left + step_x() * static_cast<double>(heads.size()) - kMatrixGap,
                 9.0 * static_cast<double>(title_of(part->kind).size())),
             .height = kTitle + kHeadName + first.top +
-                      step_y() * static_cast<double>(layers.size()) - kGap};
+                      step_y() * static_cast<double>(layers.size()) - kMatrixGap};
   }
 };
 
@@ -157,7 +157,7 @@ void draw_section(Svg& svg, const Section& section, Point at) {
   }
   for (std::size_t l = 0; l < section.layers.size(); ++l) {
     const double middle =
-        grid.y + static_cast<double>(l) * section.step_y() + 0.5 * (section.step_y() - kGap);
+        grid.y + static_cast<double>(l) * section.step_y() + 0.5 * (section.step_y() - kMatrixGap);
     svg.text({at.x + 11.0, middle}, fmt::format("layer {}", section.layers[l] + 1),
              {.size = 11.0, .anchor = "middle", .color = kGrey, .turn = -90.0});
     for (std::size_t h = 0; h < section.heads.size(); ++h) draw_matrix(svg, section, l, h, grid);
@@ -234,12 +234,12 @@ Arrangement arrange(const std::vector<Section>& sections) {
   Box across, down;
   for (const Section& section : sections) {
     const Box room = section.room();
-    across.width += room.width + kBetween;
+    across.width += room.width + kSectionGap;
     across.height = std::max(across.height, room.height);
-    down.width = std::max(down.width, room.width + kBetween);
-    down.height += room.height + kBetween;
+    down.width = std::max(down.width, room.width + kSectionGap);
+    down.height += room.height + kSectionGap;
   }
-  across.width -= kBetween, down.width -= kBetween, down.height -= kBetween;
+  across.width -= kSectionGap, down.width -= kSectionGap, down.height -= kSectionGap;
   const auto badness = [](const Box& box) {
     return std::abs(std::log(box.width / box.height / 1.6));
   };
@@ -269,28 +269,31 @@ std::string attention_svg(const AttentionView& view, const AttentionSelection& s
   // The legend is right of the panel, or on a separate line.
   Box above{.width = kLegendWidth, .height = kLegendHeight};
   if (panel)
-    above = {.width = panel->room().width + kBetween + kLegendWidth + 20.0,
+    above = {.width = panel->room().width + kSectionGap + kLegendWidth + 20.0,
              .height = panel->room().height};
   const double inner = std::max({arrangement.room.width, above.width, 420.0});
-  Svg svg(inner + 2 * kMargin,
-          kHeader + above.height + kBetween + arrangement.room.height + kMargin,
+  Svg svg(inner + 2 * kSheetMargin,
+          kHeader + above.height + kSectionGap + arrangement.room.height + kSheetMargin,
           view.result.empty() ? view.text : view.text + " → " + view.result);
 
-  const auto fits = [&](double size) { return static_cast<std::size_t>(inner / (kLetter * size)); };
-  svg.text({kMargin, kMargin + 14.0}, shortened(view.text, fits(17.0)),
+  const auto fits = [&](double size) {
+    return static_cast<std::size_t>(inner / (kTitleLetter * size));
+  };
+  svg.text({kSheetMargin, kSheetMargin + 14.0}, shortened(view.text, fits(17.0)),
            {.size = 17.0, .bold = true});
   if (!view.result.empty()) {
-    svg.text({kMargin, kMargin + 34.0}, shortened("→ " + view.result, fits(15.0)), {.size = 15.0});
+    svg.text({kSheetMargin, kSheetMargin + 34.0}, shortened("→ " + view.result, fits(15.0)),
+             {.size = 15.0});
   }
-  Point at{kMargin, kHeader};
+  Point at{kSheetMargin, kHeader};
   if (panel) draw_panel(svg, *panel, at);
-  draw_legend(svg, {panel ? at.x + panel->room().width + kBetween : at.x + 2.0, at.y + 6.0});
-  at.y += above.height + kBetween;
+  draw_legend(svg, {panel ? at.x + panel->room().width + kSectionGap : at.x + 2.0, at.y + 6.0});
+  at.y += above.height + kSectionGap;
   for (const Section& section : sections) {
     draw_section(svg, section, at);
     const Box room = section.room();
     (arrangement.across ? at.x : at.y) +=
-        (arrangement.across ? room.width : room.height) + kBetween;
+        (arrangement.across ? room.width : room.height) + kSectionGap;
   }
   return svg.finish();
 }

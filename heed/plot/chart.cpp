@@ -14,11 +14,11 @@ namespace {
 
 constexpr double kSmall = 10.5;
 constexpr double kLeft = 62.0, kRight = 12.0, kTop = 26.0, kBottom = 38.0;
-constexpr double kMargin = 0.04;  // of an axis, before the first and after the last point
+constexpr double kAxisMargin = 0.04;  // of an axis, before the first and after the last point
 constexpr int kMostMarks = 8;
 // Sizes of a legend: height of a line, the sample before a name, an average letter, the gap between
 // names.
-constexpr double kLine = 17.0, kSample = 32.0, kLetter = 6.2, kBetween = 18.0;
+constexpr double kLegendLine = 17.0, kSample = 32.0, kLegendLetter = 6.2, kLegendGap = 18.0;
 constexpr double kDot = 3.0;
 
 // One axis: maps values to pixels, and holds its marks.
@@ -88,7 +88,7 @@ Scale scale_of(const Chart& chart, double Point::*coordinate, const Axis& axis) 
   HEED_CHECK(scale.low <= scale.high, "[chart] {} has no points", chart.title);
   // A chart of a single value has room around it too.
   const double least = axis.linear ? 0.01 * std::max(std::abs(scale.high), 1e-9) : 0.1;
-  const double room = std::max(kMargin * (scale.high - scale.low), least);
+  const double room = std::max(kAxisMargin * (scale.high - scale.low), least);
   scale.low -= room;
   scale.high += room;
   if (axis.linear) {
@@ -151,13 +151,13 @@ void draw_series(Svg& svg, const Series& series, const Scale& x, const Scale& y,
 Box legend_room(const std::vector<Series>& series, Point at, Flow flow) {
   Box room{at.x, at.y, 0.0, 0.0};
   for (const Series& each : series) {
-    const double width = kSample + kLetter * static_cast<double>(characters(each.name));
+    const double width = kSample + kLegendLetter * static_cast<double>(characters(each.name));
     if (flow == Flow::right) {
-      room.width += width + (room.width > 0.0 ? kBetween : 0.0);
-      room.height = kLine;
+      room.width += width + (room.width > 0.0 ? kLegendGap : 0.0);
+      room.height = kLegendLine;
     } else {
       room.width = std::max(room.width, width);
-      room.height += kLine;
+      room.height += kLegendLine;
     }
   }
   return room;
@@ -242,14 +242,14 @@ void draw_chart(Svg& svg, const Chart& chart, const Box& box) {
 Box draw_legend(Svg& svg, const std::vector<Series>& series, Point at, Flow flow) {
   Point corner = at;
   for (const Series& each : series) {
-    const double y = corner.y + kLine / 2;
+    const double y = corner.y + kLegendLine / 2;
     svg.line({corner.x, y}, {corner.x + kSample - 6.0, y}, stroke_of(each));
     if (has_dots(each)) svg.dot({corner.x + kSample / 2 - 3.0, y}, kDot, each.color);
     svg.text({corner.x + kSample, y + 4.0}, each.name, {.size = 11.5});
     if (flow == Flow::right) {
-      corner.x += kSample + kLetter * static_cast<double>(characters(each.name)) + kBetween;
+      corner.x += kSample + kLegendLetter * static_cast<double>(characters(each.name)) + kLegendGap;
     } else {
-      corner.y += kLine;
+      corner.y += kLegendLine;
     }
   }
   return legend_room(series, at, flow);

@@ -7,9 +7,9 @@
 namespace heed::plot {
 namespace {
 
-constexpr double kMargin = 20.0;
+constexpr double kPictureMargin = 20.0;
 constexpr double kChartWidth = 360.0, kChartHeight = 270.0;
-constexpr double kWidth = 2 * kMargin + 3 * kChartWidth;
+constexpr double kPictureWidth = 2 * kPictureMargin + 3 * kChartWidth;
 
 // Colors that color-blind readers can tell apart.
 struct Line {
@@ -67,7 +67,7 @@ Chart time_against_size(const Comparison& c) {
           })};
 }
 
-Chart paths(const Comparison& c) {
+Chart path_chart(const Comparison& c) {
   Chart chart{.title = "Longest path, counted on the tape",
               .x = {.label = "positions n", .doubling = true},
               .y = {.label = "ops"},
@@ -83,7 +83,7 @@ Chart paths(const Comparison& c) {
   return chart;
 }
 
-Chart crossovers(const Comparison& c) {
+Chart crossover_chart(const Comparison& c) {
   Series formula{.name = "formula: n = d", .points = {}, .color = "#666666", .dashed = true};
   Series by_flops{.name = "by operations", .points = {}, .color = "#e07b00"};
   Series by_time{.name = "by time", .points = {}, .color = "#1f5fa8"};
@@ -137,24 +137,24 @@ Table summary(const Comparison& c) {
 
 std::string comparison_svg(const Comparison& c) {
   constexpr double kTop = 250.0;
-  Svg svg(kWidth, kTop + 2 * kChartHeight + kMargin,
+  Svg svg(kPictureWidth, kTop + 2 * kChartHeight + kPictureMargin,
           "Convolution, recurrence and self-attention compared");
-  svg.text({kMargin, 32.0}, "Sequence layers of equal width", {.size = 18.0, .bold = true});
-  svg.text({kMargin, 52.0},
+  svg.text({kPictureMargin, 32.0}, "Sequence layers of equal width", {.size = 18.0, .bold = true});
+  svg.text({kPictureMargin, 52.0},
            fmt::format("One layer, n positions of d features; {}. Formulas: Vaswani et al. 2017. "
                        "Exponents: fitted over n at d = {}, over d at n = {}.",
                        comparison_conditions(c), c.config.sizes.front(), c.config.lengths.back()),
            {.size = 12.0, .color = "#555555"});
-  draw_table(svg, summary(c), {kMargin, 66.0});
+  draw_table(svg, summary(c), {kPictureMargin, 66.0});
   const std::vector<Chart> charts = {against_length(c, "Time", "s", seconds_in),
                                      against_length(c, "Memory", "B", bytes_in),
                                      against_length(c, "Operations", "", flops_in),
                                      time_against_size(c),
-                                     paths(c),
-                                     crossovers(c)};
-  draw_legend(svg, charts[4].series, {kMargin, kTop - 36.0}, Flow::right);
+                                     path_chart(c),
+                                     crossover_chart(c)};
+  draw_legend(svg, charts[4].series, {kPictureMargin, kTop - 36.0}, Flow::right);
   for (std::size_t i = 0; i < charts.size(); ++i) {
-    const double x = kMargin + static_cast<double>(i % 3) * kChartWidth;
+    const double x = kPictureMargin + static_cast<double>(i % 3) * kChartWidth;
     const double y = kTop + static_cast<double>(i / 3) * kChartHeight;
     draw_chart(svg, charts[i], {x, y, kChartWidth, kChartHeight});
   }

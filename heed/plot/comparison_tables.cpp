@@ -21,7 +21,7 @@ Table formulas(const Comparison& c) {
   return table;
 }
 
-Table paths(const Comparison& c) {
+Table path_table(const Comparison& c) {
   const std::int64_t most = c.config.path_lengths.back();
   Table table{.title =
                   "Counted on the tape: ops that combine positions, from the last output back to "
@@ -83,7 +83,7 @@ std::string crossover_text(const Comparison& c, const Crossover& crossover) {
   return fmt::format("> {}{}", c.config.lengths.back(), fit);
 }
 
-Table crossovers(const Comparison& c) {
+Table crossover_table(const Comparison& c) {
   Table table{.title = fmt::format("The n from which self-attention is dearer than the {}",
                                    c.recurrence.title),
               .header = {"d", "formula, n = d", "by operations", "by time"},
@@ -98,7 +98,7 @@ Table crossovers(const Comparison& c) {
 }  // namespace
 
 std::vector<Table> comparison_tables(const Comparison& c) {
-  return {formulas(c), paths(c), growth(c), times(c), crossovers(c)};
+  return {formulas(c), path_table(c), growth(c), times(c), crossover_table(c)};
 }
 
 std::string comparison_conditions(const Comparison& c) {

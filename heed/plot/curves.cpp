@@ -11,7 +11,7 @@
 namespace heed::plot {
 namespace {
 
-constexpr double kWidth = 460.0, kHeight = 330.0;
+constexpr double kCurveWidth = 460.0, kCurveHeight = 330.0;
 constexpr std::size_t kMostPoints = 240;  // of a training curve; more cannot be distinguished
 
 struct RunColor {
@@ -140,9 +140,10 @@ std::string curves_svg(const std::vector<TrainingRun>& runs, bool log_updates) {
     }
   }
   const auto count = static_cast<double>(charts.size());
-  Svg svg(kWidth * count, kHeight, "training curves");
+  Svg svg(kCurveWidth * count, kCurveHeight, "training curves");
   for (std::size_t i = 0; i < charts.size(); ++i) {
-    draw_chart(svg, charts[i], {kWidth * static_cast<double>(i), 4.0, kWidth, kHeight - 4.0});
+    draw_chart(svg, charts[i],
+               {kCurveWidth * static_cast<double>(i), 4.0, kCurveWidth, kCurveHeight - 4.0});
   }
   return svg.finish();
 }

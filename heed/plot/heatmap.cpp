@@ -13,16 +13,16 @@
 namespace heed::plot {
 namespace {
 
-constexpr double kMargin = 12.0;
+constexpr double kMapMargin = 12.0;
 // Gap between a label and its matrix.
-constexpr double kGap = 4.0;
+constexpr double kLabelGap = 4.0;
 // Average width of a letter, relative to its size.
-constexpr double kLetter = 0.62;
+constexpr double kLabelLetter = 0.62;
 
 double room_for(const std::vector<std::string>& labels, double size) {
   std::size_t longest = 0;
   for (const std::string& label : labels) longest = std::max(longest, unicode::width(label));
-  return labels.empty() ? 0.0 : kGap + kLetter * size * static_cast<double>(longest);
+  return labels.empty() ? 0.0 : kLabelGap + kLabelLetter * size * static_cast<double>(longest);
 }
 
 void check(const Heatmap& map) {
@@ -88,7 +88,7 @@ HeatmapRoom heatmap_room(const Heatmap& map, const HeatmapStyle& style) {
   check(map);
   HeatmapRoom room;
   room.left = room_for(map.rows, style.label_size);
-  room.top = (map.title.empty() ? 0.0 : style.title_size + 2.0 * kGap) +
+  room.top = (map.title.empty() ? 0.0 : style.title_size + 2.0 * kLabelGap) +
              room_for(map.columns, style.label_size);
   room.width = room.left + style.cell * static_cast<double>(map.weights.size(1));
   room.height = room.top + style.cell * static_cast<double>(map.weights.size(0));
@@ -108,11 +108,11 @@ void draw_heatmap(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& st
              {.size = style.title_size, .bold = true});
   }
   for (std::int64_t c = 0; c < std::ssize(map.columns); ++c) {
-    svg.text({corner.x + static_cast<double>(c) * style.cell + middle, corner.y - kGap},
+    svg.text({corner.x + static_cast<double>(c) * style.cell + middle, corner.y - kLabelGap},
              map.columns[static_cast<std::size_t>(c)], {.size = style.label_size, .turn = -90.0});
   }
   for (std::int64_t r = 0; r < std::ssize(map.rows); ++r) {
-    svg.text({corner.x - kGap, corner.y + static_cast<double>(r) * style.cell + middle},
+    svg.text({corner.x - kLabelGap, corner.y + static_cast<double>(r) * style.cell + middle},
              map.rows[static_cast<std::size_t>(r)], {.size = style.label_size, .anchor = "end"});
   }
   draw_cells(svg, w, columns, corner, style);
@@ -129,23 +129,23 @@ std::string heatmap_svg(const std::vector<Heatmap>& maps, const HeatmapStyle& st
     Point at;
   };
   std::vector<Placed> placed;
-  double x = kMargin, y = kMargin, line = 0.0, right = kMargin;
+  double x = kMapMargin, y = kMapMargin, line = 0.0, right = kMapMargin;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     if (i > 0 && static_cast<std::int64_t>(i) % style.per_line == 0) {
-      x = kMargin;
-      y += line + kMargin;
+      x = kMapMargin;
+      y += line + kMapMargin;
       line = 0.0;
     }
     const HeatmapRoom room = heatmap_room(maps[i], style);
     placed.push_back({&maps[i], {x, y}});
     // A title may be wider than its matrix.
-    const double title =
-        room.left + kLetter * style.title_size * static_cast<double>(unicode::width(maps[i].title));
-    x += std::max(room.width, title) + kMargin;
+    const double title = room.left + kLabelLetter * style.title_size *
+                                         static_cast<double>(unicode::width(maps[i].title));
+    x += std::max(room.width, title) + kMapMargin;
     right = std::max(right, x);
     line = std::max(line, room.height);
   }
-  Svg svg(right, y + line + kMargin, maps.size() == 1 ? maps[0].title : "attention weights");
+  Svg svg(right, y + line + kMapMargin, maps.size() == 1 ? maps[0].title : "attention weights");
   for (const Placed& p : placed) draw_heatmap(svg, *p.map, p.at, style);
   return svg.finish();
 }

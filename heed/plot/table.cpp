@@ -8,9 +8,9 @@ namespace heed::plot {
 namespace {
 
 constexpr double kFont = 12.0;
-constexpr double kLetter = 0.56 * kFont;  // average width of a letter
-constexpr double kGap = 22.0;
-constexpr double kLine = 20.0;
+constexpr double kCellLetter = 0.56 * kFont;  // average width of a letter
+constexpr double kColumnGap = 22.0;
+constexpr double kRowHeight = 20.0;
 
 std::vector<std::int64_t> widths_of(const Table& table) {
   std::vector<std::int64_t> widths;
@@ -68,17 +68,17 @@ Box draw_table(Svg& svg, const Table& table, Point at) {
   const auto draw_row = [&](const std::vector<std::string>& cells, bool bold) {
     double x = at.x;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const double width = kLetter * static_cast<double>(widths[i]);
+      const double width = kCellLetter * static_cast<double>(widths[i]);
       const bool words = is_words(table, i);
       svg.text({words ? x : x + width, y + 14.0}, cells[i],
                {.size = kFont,
                 .anchor = words ? "start" : "end",
                 .color = bold ? "#555555" : "#222222",
                 .bold = bold});
-      x += width + kGap;
+      x += width + kColumnGap;
     }
-    y += kLine;
-    return x - kGap - at.x;
+    y += kRowHeight;
+    return x - kColumnGap - at.x;
   };
   const double width = draw_row(table.header, true);
   svg.line({at.x, y + 1.0}, {at.x + width, y + 1.0}, {.color = "#bbbbbb"});

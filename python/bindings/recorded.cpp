@@ -118,14 +118,13 @@ Recorded* record(const Arguments& arguments, const Wanted& wanted, nb::handle ou
 void bind_recorded(nb::module_& m) {
   nb::class_<Recorded>(m, "Recorded", "A recorded call of attention, for its gradients.")
       .def("results", &Recorded::results, "What heed.attention would have returned.")
-      .def(
-          "backward", &Recorded::backward, nb::arg("d_output").none(),
-          nb::arg("d_lse").none() = nb::none(), nb::arg("needed") = std::vector<bool>{},
-          nb::sig("def backward(self, d_output: object | None, d_lse: object | None = None, "
-                  "needed: collections.abc.Sequence[bool] = []) -> list[typing.Any]"),
-          "The gradients of all arrays: q, k, v, past_key and past_value, those of the score, of "
-          "the modifiers, a mask of floats, those of the normaliser. `needed` says which ones; those after its end "
-          "are computed too.");
+      .def("backward", &Recorded::backward, nb::arg("d_output").none(),
+           nb::arg("d_lse").none() = nb::none(), nb::arg("needed") = std::vector<bool>{},
+           nb::sig("def backward(self, d_output: object | None, d_lse: object | None = None, "
+                   "needed: collections.abc.Sequence[bool] = []) -> list[typing.Any]"),
+           "The gradients of all arrays: q, k, v, past_key and past_value, those of the score, of "
+           "the modifiers, a mask of floats, those of the normaliser. `needed` says which are "
+           "computed; arrays beyond its end are.");
   def_attention(m, "record", record, nb::rv_policy::take_ownership,
                 "Records a call of heed.attention, for its gradients.");
 }

@@ -166,12 +166,14 @@ void bind_result(nb::module_& m) {
               "'finished', 'stalled' (early stopping) or 'stopped' (by the callback).")
       .def_prop_ro(
           "folder", [](const TrainingResult& self) { return to_str(self.folder); },
-          "The folder of the checkpoints; heed.Translator, heed.LanguageModel and heed.Classifier accept it.")
+          "The folder of the checkpoints; heed.Translator, heed.LanguageModel and heed.Classifier "
+          "accept it.")
       .def_prop_ro("updates", [](const TrainingResult& self) { return self.progress.updates; })
       .def_prop_ro(
           "skipped", [](const TrainingResult& self) { return self.progress.skipped; },
           "Number of skipped updates, because of a loss that was not finite or far too large.")
-      .def_ro("metric", &TrainingResult::metric, "The metric that decides which checkpoint is the best.")
+      .def_ro("metric", &TrainingResult::metric,
+              "The metric that decides which checkpoint is the best.")
       .def_prop_ro(
           "best",
           [](const TrainingResult& self) -> std::optional<double> {
@@ -206,8 +208,8 @@ constexpr const char* kTrainDoc =
     "callback is given a dict for each 'event': 'note', 'begin', 'update' (update, epoch, loss, "
     "perplexity, rate, norm, skipped, source_tokens, target_tokens, seconds), 'validation' "
     "(update, epoch, metrics, best, stalled, seconds) and 'save' (folder). If it returns False, "
-    "training saves and stops; if it raises, training saves and the exception is raised. So it is "
-    "with Ctrl-C.\n\n"
+    "training saves and stops; if it raises, training saves and the exception is raised. Ctrl-C "
+    "saves and stops, too.\n\n"
     "tensorboard is a folder for event files.";
 
 }  // namespace

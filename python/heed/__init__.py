@@ -5,8 +5,8 @@
 >>> heed.attention(q, k, v, mask=heed.causal()).shape
 (1, 8, 128, 64)
 
-Arrays come from NumPy, PyTorch, JAX or anything else that speaks DLPack or the buffer protocol, and
-results are arrays of the same library. ``heed.torch`` has the same functions inside autograd.
+Arrays come from NumPy, PyTorch, JAX or anything else that supports DLPack or the buffer protocol,
+and results are arrays of the same library. ``heed.torch`` has the same functions inside autograd.
 """
 
 from heed import plot
@@ -71,7 +71,7 @@ from heed._core import (
 )
 from heed._functions import Gradients, backward, scaled_dot_product_attention
 
-# heed.list stays out: a star would put it in the place of Python's own.
+# Without heed.list, which a star import would put in place of Python's own.
 __all__ = [
     "Attention",
     "Classifier",

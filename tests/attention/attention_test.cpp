@@ -24,7 +24,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::attention_test {
 namespace {
 
 using test::CaseSizes;
@@ -250,7 +250,7 @@ TEST(Attention, StagesRunInTheOrderGiven) {
   const Tensor v = from_values<float>({0, 1}, {1, 1, 2, 1});
   const Modifier bias = dense_bias(from_values<float>({0, 5}, {2}));
   const auto weight = [&](std::vector<Modifier> modifiers) {
-    return attention(x, x, v, {.score = dot_score(), .modifiers = modify}).to_vector<float>()[0];
+    return attention(x, x, v, {.score = dot_score(), .modifiers = modifiers}).to_vector<float>()[0];
   };
   const auto sigmoid = [](double s) { return 1.0 / (1.0 + std::exp(-s)); };
   EXPECT_NEAR(weight({soft_cap(3.0), bias}), sigmoid(5.0), 1e-6);
@@ -435,4 +435,4 @@ TEST(AttentionInto, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::attention_test

@@ -15,7 +15,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::call_test {
 namespace {
 
 using test::same_bits;
@@ -171,4 +171,4 @@ TEST(AttentionCall, PackedMasksCountSequences) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::call_test

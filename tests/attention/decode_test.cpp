@@ -18,7 +18,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::decode_test {
 namespace {
 
 constexpr std::int64_t B = 2, H = 4, G = 2, D = 20, Dv = 12;
@@ -174,4 +174,4 @@ TEST(AttentionDecodeOp, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::decode_test

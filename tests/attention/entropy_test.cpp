@@ -17,7 +17,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::entropy_test {
 namespace {
 
 Tensor drawn(const Shape& shape, std::uint64_t seed) {
@@ -84,4 +84,4 @@ TEST(AttentionEntropy, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::entropy_test

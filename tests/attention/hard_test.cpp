@@ -19,7 +19,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::hard_test {
 namespace {
 
 using test::same_bits;
@@ -141,4 +141,4 @@ TEST(HardAttention, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::hard_test

@@ -8,7 +8,7 @@
 #include "heed/tensor/create.h"
 #include "tests/attention/mask_case.h"
 
-namespace heed {
+namespace heed::mask_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -93,4 +93,4 @@ TEST(Mask, NamesShowTheComposition) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::mask_test

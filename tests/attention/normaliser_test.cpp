@@ -24,7 +24,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::normaliser_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -222,4 +222,4 @@ TEST(Normaliser, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::normaliser_test

@@ -17,7 +17,7 @@
 #include "heed/tensor/view.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::pairs_test {
 namespace {
 
 using test::max_relative_error;
@@ -83,4 +83,4 @@ TEST(PairScores, NoKeysAreNoScores) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::pairs_test

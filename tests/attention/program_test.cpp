@@ -9,7 +9,7 @@
 #include "heed/tensor/create.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::program_test {
 namespace {
 
 constexpr kernels::AttentionShape kShape{.B = 1, .H = 2, .G = 1, .Tq = 3, .Tk = 4, .D = 5, .Dv = 6};
@@ -121,4 +121,4 @@ TEST(AttentionProgram, APlainOneHasNothingInIt) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::program_test

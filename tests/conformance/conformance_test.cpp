@@ -76,13 +76,13 @@ TEST(ConformanceSuite, FindsAGradientThatIsLost) {
 TEST(ConformanceSuite, FindsAStraightThroughGradientThatIsLost) {
   const Traits traits{.gradient = Gradient::straight_through};
   EXPECT_THAT(find<Broken>(check_gradients, traits), IsEmpty());
-  struct OfScores : Broken {  // the gradient of keys is 0, and that of their weights
+  struct OfAll : Broken {
     Tensor operator()(const AttentionInput& in) const override {
       const NoGrad off;
       return inner(in);
     }
   };
-  EXPECT_THAT(find<OfScores>(check_gradients, traits), Not(IsEmpty()));
+  EXPECT_THAT(find<OfAll>(check_gradients, traits), Not(IsEmpty()));
   struct OfX : Broken {
     Tensor operator()(const AttentionInput& in) const override {
       AttentionInput cut = in;

@@ -13,7 +13,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/paths.h"
 
-namespace heed {
+namespace heed::batching_test {
 namespace {
 
 using testing::ElementsAre;
@@ -182,4 +182,4 @@ TEST(Batching, RefusesBadOptions) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::batching_test

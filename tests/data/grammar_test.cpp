@@ -14,7 +14,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed {
+namespace heed::grammar_test {
 namespace {
 
 using testing::HasSubstr;
@@ -141,4 +141,4 @@ TEST(Grammar, IsAFunctionOfTheSeed) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::grammar_test

@@ -9,7 +9,7 @@
 #include "tests/evaluation/metric_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed::evaluation {
+namespace heed::evaluation::bleu_test {
 namespace {
 
 using testing::ElementsAre;
@@ -98,4 +98,4 @@ TEST(Bleu, RefusesBadOptions) {
 }
 
 }  // namespace
-}  // namespace heed::evaluation
+}  // namespace heed::evaluation::bleu_test

@@ -7,7 +7,7 @@
 #include "tests/evaluation/metric_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed::evaluation {
+namespace heed::evaluation::chrf_test {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(Chrf, RefusesBadOptions) {
 }
 
 }  // namespace
-}  // namespace heed::evaluation
+}  // namespace heed::evaluation::chrf_test

@@ -7,7 +7,7 @@
 #include "heed/text/unicode.h"
 #include "tests/evaluation/metric_case.h"
 
-namespace heed::evaluation {
+namespace heed::evaluation::ter_test {
 namespace {
 
 using testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST(Ter, ResamplesInSinglePrecision) {
 }
 
 }  // namespace
-}  // namespace heed::evaluation
+}  // namespace heed::evaluation::ter_test

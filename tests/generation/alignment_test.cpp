@@ -9,7 +9,7 @@
 #include "heed/tensor/view.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::alignment_test {
 namespace {
 
 using testing::ElementsAre;
@@ -115,4 +115,4 @@ TEST(SoftText, RowsOfWeights) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::alignment_test

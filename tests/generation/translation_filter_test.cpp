@@ -6,7 +6,7 @@
 
 #include "tests/generation/tiny_translator.h"
 
-namespace heed {
+namespace heed::translation_filter_test {
 namespace {
 
 using test::letters;
@@ -110,4 +110,4 @@ TEST(TranslationFilter, PassesOnWhatHasNoTokens) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::translation_filter_test

@@ -11,7 +11,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed {
+namespace heed::translator_test {
 namespace {
 
 using test::letters;
@@ -180,4 +180,4 @@ TEST(Translator, RefusesTokenizersOfOtherModels) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::translator_test

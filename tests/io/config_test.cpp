@@ -11,7 +11,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed::io {
+namespace heed::io::config_test {
 
 enum class Schedule { constant, cosine, noam };
 constexpr std::array<EnumName<Schedule>, 3> enum_names(Schedule) {
@@ -200,4 +200,4 @@ TEST(Config, AConfigFileHasABound) {
 }
 
 }  // namespace
-}  // namespace heed::io
+}  // namespace heed::io::config_test

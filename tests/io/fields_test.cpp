@@ -9,7 +9,7 @@
 #include "heed/io/json.h"
 #include "tests/support/error_message.h"
 
-namespace heed::io {
+namespace heed::io::fields_test {
 namespace {
 
 using testing::HasSubstr;
@@ -185,4 +185,4 @@ TEST(Fields, MistakesInTheStructAreOurs) {
 }
 
 }  // namespace
-}  // namespace heed::io
+}  // namespace heed::io::fields_test

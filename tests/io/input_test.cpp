@@ -16,7 +16,7 @@
 #include "tests/support/gzip.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed::io {
+namespace heed::io::input_test {
 namespace {
 
 using testing::AllOf;
@@ -105,4 +105,4 @@ TEST(Input, GivesWhatAPipeHasWithoutWaitingForMore) {
 }
 
 }  // namespace
-}  // namespace heed::io
+}  // namespace heed::io::input_test

@@ -11,7 +11,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed::io {
+namespace heed::io::safetensors_test {
 namespace {
 
 using testing::AllOf;
@@ -298,4 +298,4 @@ TEST(Safetensors, ReadsWhatTheReferenceLibraryWrites) {
 }
 
 }  // namespace
-}  // namespace heed::io
+}  // namespace heed::io::safetensors_test

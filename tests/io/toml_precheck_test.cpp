@@ -10,7 +10,7 @@
 #include "heed/io/toml.h"
 #include "tests/support/error_message.h"
 
-namespace heed::io {
+namespace heed::io::toml_precheck_test {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(TomlPrecheck, LetsTomlPass) {
 }
 
 }  // namespace
-}  // namespace heed::io
+}  // namespace heed::io::toml_precheck_test

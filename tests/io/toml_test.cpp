@@ -6,7 +6,7 @@
 
 #include "tests/support/error_message.h"
 
-namespace heed::io {
+namespace heed::io::toml_test {
 namespace {
 
 using testing::AllOf;
@@ -94,4 +94,4 @@ TEST(Toml, TextReadsBackExactly) {
 }
 
 }  // namespace
-}  // namespace heed::io
+}  // namespace heed::io::toml_test

@@ -9,7 +9,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/values.h"
 
-namespace heed::kernels {
+namespace heed::kernels::conv_test {
 namespace {
 
 using test::as_doubles;
@@ -102,4 +102,4 @@ TEST(ConvKernel, ByHand) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::conv_test

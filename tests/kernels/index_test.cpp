@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace heed::kernels {
+namespace heed::kernels::index_test {
 namespace {
 
 TEST(FirstOutside, FindsTheLowestPositionInALongList) {
@@ -109,4 +109,4 @@ TEST(Rows, TakenAndAdded) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::index_test

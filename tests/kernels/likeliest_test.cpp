@@ -13,7 +13,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/values.h"
 
-namespace heed::kernels {
+namespace heed::kernels::likeliest_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -170,4 +170,4 @@ TEST(Likeliest, SameBitsForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::likeliest_test

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace heed::kernels {
+namespace heed::kernels::nest_test {
 namespace {
 
 TEST(MakeNest, MergesAxesThatAreContiguousInEveryOperand) {
@@ -139,4 +139,4 @@ TEST(ForEachRun, TheSplitDoesNotDependOnTheThreads) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::nest_test

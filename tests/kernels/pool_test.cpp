@@ -8,7 +8,7 @@
 
 #include "tests/support/values.h"
 
-namespace heed::kernels {
+namespace heed::kernels::pool_test {
 namespace {
 
 using test::as_doubles;
@@ -86,4 +86,4 @@ TEST(AveragePool, ByTheDefinition) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::pool_test

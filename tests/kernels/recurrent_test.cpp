@@ -7,7 +7,7 @@
 #include "heed/base/random.h"
 #include "heed/kernels/recurrent_rows.h"
 
-namespace heed::kernels {
+namespace heed::kernels::recurrent_test {
 namespace {
 
 std::vector<double> numbers(std::int64_t n, std::uint64_t stream) {
@@ -66,4 +66,4 @@ TEST(Recurrent, EqualsTheDefinitionForEverySequenceOfABatch) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::recurrent_test

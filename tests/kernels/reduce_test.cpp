@@ -11,7 +11,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/values.h"
 
-namespace heed::kernels {
+namespace heed::kernels::reduce_test {
 namespace {
 
 using test::as_doubles;
@@ -139,4 +139,4 @@ TEST(SumOfSquares, EverySize) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::reduce_test

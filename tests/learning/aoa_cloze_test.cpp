@@ -16,7 +16,7 @@
 #include "heed/ops/softmax.h"
 #include "tests/learning/learn.h"
 
-namespace heed::test {
+namespace heed::test::aoa_cloze_test {
 namespace {
 
 // Words of a question: context words first, then those that say nothing.
@@ -105,4 +105,4 @@ TEST(Learning, AoaCloze) {
 }
 
 }  // namespace
-}  // namespace heed::test
+}  // namespace heed::test::aoa_cloze_test

@@ -13,7 +13,7 @@
 #include "heed/ops/order.h"
 #include "tests/learning/learn.h"
 
-namespace heed::test {
+namespace heed::test::hard_cell_test {
 namespace {
 
 constexpr std::int64_t kCells = 36, kColours = 8, kDigits = 10, kFeatures = 32, kBatch = 64;
@@ -89,4 +89,4 @@ TEST(Learning, HardCell) {
 }
 
 }  // namespace
-}  // namespace heed::test
+}  // namespace heed::test::hard_cell_test

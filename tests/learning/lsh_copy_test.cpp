@@ -10,7 +10,7 @@
 #include "tests/learning/learn.h"
 #include "tests/learning/token_model.h"
 
-namespace heed::test {
+namespace heed::test::lsh_copy_test {
 namespace {
 
 constexpr std::int64_t kWord = 63, kLength = 2 * kWord + 2, kTokens = 16, kBatch = 16;
@@ -57,4 +57,4 @@ TEST(Learning, LshCopy) {
 }
 
 }  // namespace
-}  // namespace heed::test
+}  // namespace heed::test::lsh_copy_test

@@ -9,7 +9,7 @@
 #include "heed/ops/join.h"
 #include "tests/learning/learn.h"
 
-namespace heed::test {
+namespace heed::test::ntm_copy_test {
 namespace {
 
 constexpr std::int64_t kBits = 6, kInput = kBits + 2, kHidden = 64, kBatch = 16, kLongest = 8;
@@ -99,4 +99,4 @@ TEST(Learning, NtmCopy) {
 }
 
 }  // namespace
-}  // namespace heed::test
+}  // namespace heed::test::ntm_copy_test

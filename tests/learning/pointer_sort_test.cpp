@@ -12,7 +12,7 @@
 #include "heed/tensor/create.h"
 #include "tests/learning/learn.h"
 
-namespace heed::test {
+namespace heed::test::pointer_sort_test {
 namespace {
 
 constexpr std::int64_t kNumbers = 10, kBatch = 128, kFeatures = 64;
@@ -79,4 +79,4 @@ TEST(Learning, PointerSort) {
 }
 
 }  // namespace
-}  // namespace heed::test
+}  // namespace heed::test::pointer_sort_test

@@ -8,7 +8,7 @@
 #include "tests/learning/learn.h"
 #include "tests/learning/token_model.h"
 
-namespace heed::test {
+namespace heed::test::shaw_lengths_test {
 namespace {
 
 constexpr std::int64_t kTokens = 16, kBack = 3, kTrained = 24, kTested = 2 * kTrained, kBatch = 32;
@@ -56,4 +56,4 @@ TEST(Learning, ShawLengths) {
 }
 
 }  // namespace
-}  // namespace heed::test
+}  // namespace heed::test::shaw_lengths_test

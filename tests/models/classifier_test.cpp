@@ -11,7 +11,7 @@
 #include "tests/models/model_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::classifier_test {
 namespace {
 
 using test::lengths_of;
@@ -147,4 +147,4 @@ TEST(Classifier, WrongConfigsSayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::classifier_test

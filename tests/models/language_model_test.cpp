@@ -16,7 +16,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed {
+namespace heed::language_model_test {
 namespace {
 
 using test::random_ids;
@@ -216,4 +216,4 @@ TEST(LanguageModel, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::language_model_test

@@ -8,7 +8,7 @@
 #include "tests/models/model_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::stack_test {
 namespace {
 
 using test::same_bits;
@@ -114,4 +114,4 @@ TEST(Stack, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::stack_test

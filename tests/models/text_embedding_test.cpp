@@ -11,7 +11,7 @@
 #include "tests/models/model_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::text_embedding_test {
 namespace {
 
 using test::random_ids;
@@ -104,4 +104,4 @@ TEST(TextEmbedding, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::text_embedding_test

@@ -17,7 +17,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::transformer_layer_test {
 namespace {
 
 using test::Golden;
@@ -236,4 +236,4 @@ TEST(TransformerLayer, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::transformer_layer_test

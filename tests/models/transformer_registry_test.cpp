@@ -9,7 +9,7 @@
 #include "tests/models/transformer_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::transformer_registry_test {
 namespace {
 
 using test::decoded;
@@ -128,4 +128,4 @@ TEST(TransformerRegistry, CanStepIfAllOfTheDecoderCan) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::transformer_registry_test

@@ -11,7 +11,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::module_test {
 namespace {
 
 using testing::ElementsAre;
@@ -210,4 +210,4 @@ TEST(Module, FrozenParametersRecordNothing) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::module_test

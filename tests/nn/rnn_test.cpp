@@ -9,7 +9,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::rnn_test {
 namespace {
 
 using test::Golden;
@@ -89,4 +89,4 @@ TEST(Recurrent, WithoutBias) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::rnn_test

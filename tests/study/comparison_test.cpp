@@ -5,7 +5,7 @@
 
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::comparison_test {
 namespace {
 
 using testing::HasSubstr;
@@ -142,4 +142,4 @@ TEST(Comparison, BadConfigsAreNamed) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::comparison_test

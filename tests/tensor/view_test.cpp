@@ -9,7 +9,7 @@
 #include "heed/tensor/create.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::view_test {
 namespace {
 
 using Values = std::vector<std::int64_t>;
@@ -213,4 +213,4 @@ TEST(Views, ShareTheStorageAndKeepItAlive) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::view_test

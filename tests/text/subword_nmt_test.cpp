@@ -17,7 +17,7 @@
 #include "tests/support/paths.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed {
+namespace heed::subword_nmt_test {
 namespace {
 
 using testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST(SubwordNmt, CutsMulti30kAsPublished) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::subword_nmt_test

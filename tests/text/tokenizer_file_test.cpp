@@ -8,7 +8,7 @@
 
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::tokenizer_file_test {
 namespace {
 
 using testing::AllOf;
@@ -64,4 +64,4 @@ TEST(TokenizerFile, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::tokenizer_file_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::word_list_test {
 namespace {
 
 using testing::AllOf;
@@ -60,4 +60,4 @@ TEST(WordList, SaysWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::word_list_test

@@ -11,7 +11,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/training/job_case.h"
 
-namespace heed {
+namespace heed::classification_job_test {
 namespace {
 
 using testing::ElementsAre;
@@ -100,4 +100,4 @@ TEST(ClassificationJob, SavesAClassifier) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::classification_job_test

@@ -14,7 +14,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/training/job_case.h"
 
-namespace heed {
+namespace heed::language_job_test {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(LanguageJob, SavesAGenerator) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::language_job_test

@@ -11,7 +11,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/training/toy_job.h"
 
-namespace heed {
+namespace heed::trainer_test {
 namespace {
 
 using test::ToyJob;
@@ -232,4 +232,4 @@ TEST(Trainer, WhatDecidesMustBeJudged) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::trainer_test

@@ -16,7 +16,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/training/job_case.h"
 
-namespace heed {
+namespace heed::translation_job_test {
 namespace {
 
 using testing::ElementsAre;
@@ -144,4 +144,4 @@ TEST(TranslationJob, SavesATranslator) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::translation_job_test

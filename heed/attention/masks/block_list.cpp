@@ -14,9 +14,10 @@ using kernels::Region;
 using Lists = std::vector<std::vector<BlockPair>>;
 
 // A table of the listed pairs.
-class Blocks : public kernels::Visibility {
+class ListedBlocks : public kernels::Visibility {
  public:
-  Blocks(std::int64_t size, std::int64_t query_blocks, std::int64_t key_blocks, const Lists& lists)
+  ListedBlocks(std::int64_t size, std::int64_t query_blocks, std::int64_t key_blocks,
+               const Lists& lists)
       : size_(size),
         query_blocks_(query_blocks),
         key_blocks_(key_blocks),
@@ -106,7 +107,7 @@ class BlockList : public MaskImpl {
             pair.query, pair.key, shape.Tq, shape.Tk, query_blocks, key_blocks, size_);
       }
     }
-    return std::make_unique<Blocks>(size_, query_blocks, key_blocks, lists_);
+    return std::make_unique<ListedBlocks>(size_, query_blocks, key_blocks, lists_);
   }
 
  private:

@@ -19,9 +19,9 @@ namespace {
 using kernels::Cover;
 using kernels::Region;
 
-class Blocks : public kernels::Visibility {
+class PatternBlocks : public kernels::Visibility {
  public:
-  Blocks(const BlockPattern& pattern, QueryPositions positions)
+  PatternBlocks(const BlockPattern& pattern, QueryPositions positions)
       : pattern_(pattern), positions_(std::move(positions)) {}
 
   bool intervals(const Region& region, std::int64_t* first, std::int64_t* last) const override {
@@ -87,7 +87,7 @@ Mask block_pattern(const BlockPattern& pattern, Corner corner) {
   BlockPattern limited = pattern;
   limited.size = std::min(pattern.size, kFarPosition);
   limited.local = std::min(pattern.local, kFarPosition);
-  return position_mask<Blocks>("block_pattern", limited, corner);
+  return position_mask<PatternBlocks>("block_pattern", limited, corner);
 }
 
 }  // namespace heed

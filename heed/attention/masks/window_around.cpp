@@ -15,12 +15,14 @@ namespace {
 using kernels::AttentionShape;
 
 // Larger than every key, and an integer in double.
-constexpr double kFar = 0x1p60;
+constexpr double kBeyondEveryKey = 0x1p60;
 
 // A NaN centre shows every key, so that NaN appears in the result; showing no key would hide it.
 Interval around(double centre, double reach) {
-  if (std::isnan(centre)) return {0, static_cast<std::int64_t>(kFar)};
-  const auto key = [](double x) { return static_cast<std::int64_t>(std::clamp(x, -kFar, kFar)); };
+  if (std::isnan(centre)) return {0, static_cast<std::int64_t>(kBeyondEveryKey)};
+  const auto key = [](double x) {
+    return static_cast<std::int64_t>(std::clamp(x, -kBeyondEveryKey, kBeyondEveryKey));
+  };
   return {key(std::ceil(centre - reach)), key(std::floor(centre + reach)) + 1};
 }
 

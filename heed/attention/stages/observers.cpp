@@ -240,25 +240,25 @@ class ObserveLogSumExp : public ObserverImpl {
 };
 
 template <typename Impl, typename... Args>
-Observer make(Args&&... args) {
+Observer make_observer(Args&&... args) {
   return Observer(std::make_shared<const Impl>(std::forward<Args>(args)...));
 }
 
 }  // namespace
 
 Observer observe_weights(Tensor& out, const Observed& who, WeightsAt at) {
-  return make<ObserveWeights>(&out, who, at);
+  return make_observer<ObserveWeights>(&out, who, at);
 }
 
 Observer observe_top_weights(TopWeights& out, std::int64_t k, const Observed& who, WeightsAt at) {
   HEED_CHECK(k >= 1, "[observe_top_weights] k is {}: it must be 1 or more", k);
-  return make<ObserveTopWeights>(&out, k, who, at);
+  return make_observer<ObserveTopWeights>(&out, k, who, at);
 }
 
 Observer observe_scores(Tensor& out, const Observed& who, std::optional<std::size_t> after) {
-  return make<ObserveScores>(&out, who, after);
+  return make_observer<ObserveScores>(&out, who, after);
 }
 
-Observer observe_log_sum_exp(Tensor& out) { return make<ObserveLogSumExp>(&out); }
+Observer observe_log_sum_exp(Tensor& out) { return make_observer<ObserveLogSumExp>(&out); }
 
 }  // namespace heed

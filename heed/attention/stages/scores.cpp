@@ -102,19 +102,19 @@ class Additive : public ScoreImpl {
 };
 
 template <typename Impl, typename... Args>
-Score make(Args&&... args) {
+Score make_score(Args&&... args) {
   return Score(std::make_shared<const Impl>(std::forward<Args>(args)...));
 }
 
 }  // namespace
 
-Score dot_score() { return make<ScaledDot>("dot_score", 1.0); }
+Score dot_score() { return make_score<ScaledDot>("dot_score", 1.0); }
 Score scaled_dot_score(std::optional<double> scale) {
-  return make<ScaledDot>("scaled_dot_score", scale);
+  return make_score<ScaledDot>("scaled_dot_score", scale);
 }
-Score general_score(const Tensor& weight) { return make<General>(weight); }
-Score cosine_score(double scale) { return make<Cosine>(scale, Tensor()); }
-Score cosine_score(const Tensor& scale) { return make<Cosine>(1.0, scale); }
-Score additive_score(const Tensor& weights) { return make<Additive>(weights); }
+Score general_score(const Tensor& weight) { return make_score<General>(weight); }
+Score cosine_score(double scale) { return make_score<Cosine>(scale, Tensor()); }
+Score cosine_score(const Tensor& scale) { return make_score<Cosine>(1.0, scale); }
+Score additive_score(const Tensor& weights) { return make_score<Additive>(weights); }
 
 }  // namespace heed

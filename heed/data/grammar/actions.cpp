@@ -62,17 +62,17 @@ Clause say(const Parts& parts, const Predicate& verb) {
           parts.mood == Mood::question ? '?' : '.'};
 }
 
-struct Pair {
+struct Manner {
   std::string_view english, chinese;
 };
-constexpr Pair kAdverbs[] = {
+constexpr Manner kAdverbs[] = {
     {"often", "经常"}, {"always", "总是"}, {"sometimes", "有时"}, {"usually", "通常"}};
-constexpr Pair kMeans[] = {{"by bus", "坐公共汽车"},
-                           {"by taxi", "坐出租车"},
-                           {"by bicycle", "骑自行车"},
-                           {"by car", "开车"},
-                           {"on foot", "走路"}};
-constexpr Pair kFarMeans[] = {
+constexpr Manner kMeans[] = {{"by bus", "坐公共汽车"},
+                             {"by taxi", "坐出租车"},
+                             {"by bicycle", "骑自行车"},
+                             {"by car", "开车"},
+                             {"on foot", "走路"}};
+constexpr Manner kFarMeans[] = {
     {"by train", "坐火车"}, {"by plane", "坐飞机"}, {"by ship", "坐船"}, {"by car", "开车"}};
 
 constexpr Verb kGo = {"go to", "goes to", "went to", "", "去", 0, 0};
@@ -108,7 +108,7 @@ void put_time(Speaker& speaker, Parts& parts) {
       break;
     case Tense::habit:
       if (statement && speaker.chance(40)) {
-        const Pair& adverb = speaker.pick(kAdverbs);
+        const Manner& adverb = speaker.pick(kAdverbs);
         s.adverb = speaker.same(adverb.english, adverb.chinese);
       } else if (parts.mood != Mood::negation) {
         s.time = repeated_time(speaker);
@@ -249,7 +249,7 @@ Clause journey(Speaker& speaker) {
   const bool far = speaker.chance(50);
   parts.object = far ? any_city(speaker) : any_building(speaker);
   if (speaker.chance(60)) {
-    const Pair& by = far ? speaker.pick(kFarMeans) : speaker.pick(kMeans);
+    const Manner& by = far ? speaker.pick(kFarMeans) : speaker.pick(kMeans);
     parts.setting.close = speaker.same(by.english, by.chinese);
   }
   if (speaker.chance(30)) put_companion(speaker, parts);

@@ -5,10 +5,10 @@
 namespace heed::grammar {
 namespace {
 
-constexpr const char* kSmall[] = {"",        "one",     "two",       "three",    "four",
-                                  "five",    "six",     "seven",     "eight",    "nine",
-                                  "ten",     "eleven",  "twelve",    "thirteen", "fourteen",
-                                  "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
+constexpr const char* kBelowTwenty[] = {"",        "one",     "two",       "three",    "four",
+                                        "five",    "six",     "seven",     "eight",    "nine",
+                                        "ten",     "eleven",  "twelve",    "thirteen", "fourteen",
+                                        "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
 constexpr const char* kTens[] = {"",      "",      "twenty",  "thirty", "forty",
                                  "fifty", "sixty", "seventy", "eighty", "ninety"};
 constexpr const char* kDigits[] = {"零", "一", "二", "三", "四", "五", "六", "七", "八", "九"};
@@ -24,10 +24,10 @@ std::string below_hundred(int n, bool alone) {
 
 std::string english_number(int n) {
   HEED_ASSERT(n >= 1 && n <= 999);
-  if (n < 20) return kSmall[n];
-  if (n < 100) return kTens[n / 10] + (n % 10 == 0 ? "" : std::string("-") + kSmall[n % 10]);
+  if (n < 20) return kBelowTwenty[n];
+  if (n < 100) return kTens[n / 10] + (n % 10 == 0 ? "" : std::string("-") + kBelowTwenty[n % 10]);
   const std::string rest = n % 100 == 0 ? "" : " and " + english_number(n % 100);
-  return std::string(kSmall[n / 100]) + " hundred" + rest;
+  return std::string(kBelowTwenty[n / 100]) + " hundred" + rest;
 }
 
 std::string chinese_count(int n) {

@@ -9,11 +9,11 @@
 namespace heed::grammar {
 namespace {
 
-struct Pair {
+struct TimeWord {
   std::string_view english, chinese;
 };
 
-constexpr Pair kWeekdays[] = {
+constexpr TimeWord kWeekdays[] = {
     {"Sunday", "星期日"},   {"Monday", "星期一"}, {"Tuesday", "星期二"}, {"Wednesday", "星期三"},
     {"Thursday", "星期四"}, {"Friday", "星期五"}, {"Saturday", "星期六"}};
 constexpr std::string_view kMonths[] = {"January",   "February", "March",    "April",
@@ -27,17 +27,18 @@ struct Daypart {
 constexpr Daypart kDayparts[] = {
     {"morning", "早上", 6, 11}, {"afternoon", "下午", 1, 5}, {"evening", "晚上", 6, 10}};
 
-constexpr Pair kPast[] = {{"yesterday", "昨天"},
-                          {"the day before yesterday", "前天"},
-                          {"last week", "上个星期"},
-                          {"last month", "上个月"},
-                          {"last year", "去年"}};
-constexpr Pair kFuture[] = {{"tomorrow", "明天"},
-                            {"the day after tomorrow", "后天"},
-                            {"next week", "下个星期"},
-                            {"next month", "下个月"},
-                            {"next year", "明年"}};
-constexpr Pair kRepeated[] = {{"day", "天"}, {"week", "个星期"}, {"month", "个月"}, {"year", "年"}};
+constexpr TimeWord kPast[] = {{"yesterday", "昨天"},
+                              {"the day before yesterday", "前天"},
+                              {"last week", "上个星期"},
+                              {"last month", "上个月"},
+                              {"last year", "去年"}};
+constexpr TimeWord kFuture[] = {{"tomorrow", "明天"},
+                                {"the day after tomorrow", "后天"},
+                                {"next week", "下个星期"},
+                                {"next month", "下个月"},
+                                {"next year", "明年"}};
+constexpr TimeWord kRepeated[] = {
+    {"day", "天"}, {"week", "个星期"}, {"month", "个月"}, {"year", "年"}};
 
 // A unit of time before "ago", and its measure word.
 struct Unit {
@@ -154,7 +155,7 @@ Phrase time_of_day(Speaker& speaker) {
 Phrase past_time(Speaker& speaker) {
   const int kind = speaker.below(100);
   if (kind < 30) {
-    const Pair& pair = speaker.pick(kPast);
+    const TimeWord& pair = speaker.pick(kPast);
     return speaker.same(pair.english, pair.chinese);
   }
   if (kind < 45) return part_of(speaker, speaker.same("yesterday", "昨天"));
@@ -168,7 +169,7 @@ Phrase past_time(Speaker& speaker) {
 Phrase future_time(Speaker& speaker) {
   const int kind = speaker.below(100);
   if (kind < 40) {
-    const Pair& pair = speaker.pick(kFuture);
+    const TimeWord& pair = speaker.pick(kFuture);
     return speaker.same(pair.english, pair.chinese);
   }
   if (kind < 60) return part_of(speaker, speaker.same("tomorrow", "明天"));
@@ -181,7 +182,7 @@ Phrase repeated_time(Speaker& speaker) {
   const int kind = speaker.below(100);
   if (kind < 30) {
     const Phrase every = speaker.same("every", "每");
-    const Pair& unit = speaker.pick(kRepeated);
+    const TimeWord& unit = speaker.pick(kRepeated);
     const Phrase name = speaker.same(unit.english, unit.chinese);
     return {join(every.english, name.english), join(every.chinese, name.chinese)};
   }

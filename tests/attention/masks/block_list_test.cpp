@@ -5,7 +5,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::block_list_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -59,4 +59,4 @@ TEST(BlockList, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::block_list_test

@@ -8,7 +8,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::block_pattern_test {
 namespace {
 
 using kernels::Cover;
@@ -83,4 +83,4 @@ TEST(BlockPattern, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::block_pattern_test

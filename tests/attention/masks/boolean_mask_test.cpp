@@ -7,7 +7,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::boolean_mask_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -95,4 +95,4 @@ TEST(BooleanMask, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::boolean_mask_test

@@ -5,7 +5,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::dilated_window_test {
 namespace {
 
 using kernels::Cover;
@@ -68,4 +68,4 @@ TEST(DilatedWindow, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::dilated_window_test

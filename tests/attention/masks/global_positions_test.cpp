@@ -6,7 +6,7 @@
 
 #include "tests/attention/mask_case.h"
 
-namespace heed {
+namespace heed::global_positions_test {
 namespace {
 
 using kernels::Cover;
@@ -46,4 +46,4 @@ TEST(GlobalPositions, BlocksWithoutOneAreSkipped) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::global_positions_test

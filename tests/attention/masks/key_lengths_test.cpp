@@ -6,7 +6,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::key_lengths_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -59,4 +59,4 @@ TEST(KeyLengths, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::key_lengths_test

@@ -4,7 +4,7 @@
 
 #include "tests/attention/mask_case.h"
 
-namespace heed {
+namespace heed::key_range_test {
 namespace {
 
 constexpr kernels::AttentionShape kShape{
@@ -20,4 +20,4 @@ TEST(KeyRange, EveryQueryAttendsToIt) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::key_range_test

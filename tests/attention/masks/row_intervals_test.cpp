@@ -7,7 +7,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::row_intervals_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -58,4 +58,4 @@ TEST(RowIntervals, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::row_intervals_test

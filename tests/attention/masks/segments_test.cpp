@@ -6,7 +6,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::segments_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -67,4 +67,4 @@ TEST(Segments, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::segments_test

@@ -10,7 +10,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::window_around_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -67,4 +67,4 @@ TEST(WindowAroundMask, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::window_around_test

@@ -5,7 +5,7 @@
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::window_test {
 namespace {
 
 using kernels::AttentionShape;
@@ -68,4 +68,4 @@ TEST(WindowMask, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::window_test

@@ -21,7 +21,7 @@
 #include "tests/support/isa_guard.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::observers_test {
 namespace {
 
 using test::max_relative_error;
@@ -346,4 +346,4 @@ TEST(Observers, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::observers_test

@@ -16,7 +16,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::scores_test {
 namespace {
 
 using test::Op;
@@ -166,4 +166,4 @@ TEST(Scores, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::scores_test

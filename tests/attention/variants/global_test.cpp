@@ -18,7 +18,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::global_test {
 namespace {
 
 Tensor drawn(const Shape& shape, std::uint64_t seed) {
@@ -115,4 +115,4 @@ TEST(GlobalAttention, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::global_test

@@ -18,7 +18,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::gumbel_test {
 namespace {
 
 constexpr std::int64_t B = 2, Tq = 5, Tk = 6, E = 4;
@@ -117,4 +117,4 @@ TEST(GumbelAttention, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::gumbel_test

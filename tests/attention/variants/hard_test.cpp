@@ -16,7 +16,7 @@
 #include "tests/support/attention_weights.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::hard_test {
 namespace {
 
 Tensor drawn(const Shape& shape, std::uint64_t seed) {
@@ -106,4 +106,4 @@ TEST_F(HardLayer, TheResultTeachesOnlyWhatWasRead) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::hard_test

@@ -16,7 +16,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::local_p_test {
 namespace {
 
 Tensor drawn(const Shape& shape, std::uint64_t seed) {
@@ -102,4 +102,4 @@ TEST(LocalPAttention, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::local_p_test

@@ -19,7 +19,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::lsh_test {
 namespace {
 
 using test::max_relative_error;
@@ -202,4 +202,4 @@ TEST(LshAttention, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::lsh_test

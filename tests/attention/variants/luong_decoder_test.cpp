@@ -14,7 +14,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::luong_decoder_test {
 namespace {
 
 Tensor drawn(const Shape& shape, std::uint64_t seed, DType dtype = DType::f32) {
@@ -192,4 +192,4 @@ TEST(LuongDecoder, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::luong_decoder_test

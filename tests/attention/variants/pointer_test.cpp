@@ -19,7 +19,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::pointer_test {
 namespace {
 
 using test::max_relative_error;
@@ -189,4 +189,4 @@ TEST(Pointer, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::pointer_test

@@ -8,7 +8,7 @@
 
 #include "tests/data/grammar/say.h"
 
-namespace heed::grammar {
+namespace heed::grammar::people_test {
 namespace {
 
 using testing::Contains;
@@ -67,4 +67,4 @@ TEST(People, Own) {
 }
 
 }  // namespace
-}  // namespace heed::grammar
+}  // namespace heed::grammar::people_test

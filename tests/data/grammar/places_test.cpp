@@ -8,7 +8,7 @@
 
 #include "tests/data/grammar/say.h"
 
-namespace heed::grammar {
+namespace heed::grammar::places_test {
 namespace {
 
 using testing::Contains;
@@ -55,4 +55,4 @@ TEST(Places, NameBuildingsAndCities) {
 }
 
 }  // namespace
-}  // namespace heed::grammar
+}  // namespace heed::grammar::places_test

@@ -8,7 +8,7 @@
 
 #include "tests/data/grammar/say.h"
 
-namespace heed::grammar {
+namespace heed::grammar::things_test {
 namespace {
 
 using testing::IsSupersetOf;
@@ -95,4 +95,4 @@ TEST(Things, FitTheirVerb) {
 }
 
 }  // namespace
-}  // namespace heed::grammar
+}  // namespace heed::grammar::things_test

@@ -9,7 +9,7 @@
 
 #include "tests/data/grammar/say.h"
 
-namespace heed::grammar {
+namespace heed::grammar::times_test {
 namespace {
 
 using testing::IsSupersetOf;
@@ -71,4 +71,4 @@ TEST(Times, DaysOfTheYearAndTheWeek) {
 }
 
 }  // namespace
-}  // namespace heed::grammar
+}  // namespace heed::grammar::times_test

@@ -20,7 +20,7 @@
 namespace heed::kernels::decode_test {
 namespace {
 
-using test::expect_close;
+using heed::test::expect_close;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -49,7 +49,7 @@ void check(const Case& c, const std::string& what, double tolerance = 2e-6) {
   convert(k, rounded.k);
   convert(v, rounded.v);
   const Expected of_rounded = expect(rounded);
-  test::for_each_isa([&](Isa isa) {
+  heed::test::for_each_isa([&](Isa isa) {
     const AttentionShape& s = c.shape;
     const std::string where = fmt::format("{} {} B {} H {} G {} Tq {} Tk {} D {} Dv {}", what,
                                           name_of(isa), s.B, s.H, s.G, s.Tq, s.Tk, s.D, s.Dv);
@@ -97,7 +97,7 @@ TEST(AttentionDecode, NothingToDo) {
        {AttentionShape{.B = 0, .H = 2, .G = 1, .Tq = 1, .Tk = 3, .D = 4, .Dv = 4},
         shape(0, 0, 1, 3, 4, 4), shape(2, 1, 0, 3, 4, 4)}) {
     const Result result = decode(Problem({.shape = s}));
-    EXPECT_EQ(result.output, std::vector<float>{test::kGuard});
+    EXPECT_EQ(result.output, std::vector<float>{heed::test::kGuard});
   }
 }
 
@@ -126,10 +126,10 @@ TEST(AttentionDecode, Masks) {
 // Without a norm, the terms of a sum are larger than it.
 TEST(AttentionDecode, NormalisersAndSinks) {
   for (const Normalise normaliser : {Normalise::sigmoid, Normalise::none}) {
-    check({.shape = shape(4, 2, 2, 1100, 16, 20), .normaliser = normalise}, "pointwise", 1e-4);
+    check({.shape = shape(4, 2, 2, 1100, 16, 20), .normaliser = normaliser}, "pointwise", 1e-4);
     const AttentionShape s = shape(4, 2, 2, 90, 16, 20);
-    check({.shape = s, .may = holes, .normaliser = normalise}, "holes", 1e-5);
-    check({.shape = s, .may = first_row_blind, .normaliser = normalise}, "blind", 1e-5);
+    check({.shape = s, .may = holes, .normaliser = normaliser}, "holes", 1e-5);
+    check({.shape = s, .may = first_row_blind, .normaliser = normaliser}, "blind", 1e-5);
   }
   check({.shape = shape(4, 2, 2, 1100, 16, 20), .sinks = true}, "sinks");
   check({.shape = shape(4, 2, 2, 90, 16, 20), .may = first_row_blind, .sinks = true}, "sinks");
@@ -162,7 +162,7 @@ TEST(AttentionDecode, WhatIsHiddenDoesNotLeak) {
       std::fill_n(p.k.data() + j * (s.D + 2), s.D, poison);
       std::fill_n(p.v.data() + j * (s.Dv + 3), s.Dv, poison);
     }
-    test::for_each_isa([&](Isa isa) {
+    heed::test::for_each_isa([&](Isa isa) {
       const Result poisoned = decode(p), now = decode(Problem(p.of));
       EXPECT_EQ(poisoned.output, now.output) << name_of(isa);
       EXPECT_EQ(poisoned.log, now.log) << name_of(isa);

@@ -260,7 +260,7 @@ void check_gradients(Normalise normaliser, const double* sinks) {
   AllStages<double> stages(6, 7);
   stages.use_in(problem.d);
   problem.d.mask = &mask;
-  problem.d.normaliser = normalise;
+  problem.d.normaliser = normaliser;
   problem.d.sinks = sinks;
   std::vector<double> d_sinks(kHeads);
   if (sinks != nullptr) problem.d_sinks_plain = d_sinks.data();
@@ -272,7 +272,7 @@ void check_gradients(Normalise normaliser, const double* sinks) {
   const auto loss = [&] {
     problem.run_plain();
     const double of_output = dot(problem.plain.output, problem.plain.d_output);
-    if (normalise != Normalise::softmax) return of_output;
+    if (normaliser != Normalise::softmax) return of_output;
     return of_output + dot(problem.plain.log_sum_exp, problem.plain.d_log_sum_exp);
   };
   expect_differences(problem.plain.q, first.dq, loss, "q");

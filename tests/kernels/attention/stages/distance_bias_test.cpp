@@ -4,7 +4,7 @@
 
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::distance_bias_test {
 namespace {
 
 constexpr std::int64_t kOffset = 90, kLength = 240;  // distances -90 .. 149
@@ -82,4 +82,4 @@ TEST(DistanceBiasStage, WithoutGradientWantsNothing) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::distance_bias_test

@@ -6,7 +6,7 @@
 
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::dropout_test {
 namespace {
 
 const RandomStream kRandom{0x0123456789abcdef, 0xfedcba9876543210};
@@ -108,4 +108,4 @@ TEST(WeightDropoutStage, AtRateZeroKeepsAll) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::dropout_test

@@ -4,7 +4,7 @@
 
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::gaussian_test {
 namespace {
 
 constexpr std::int64_t kBatches = 2, kHeads = 2, kQueries = 144;
@@ -79,4 +79,4 @@ TEST(GaussianStage, WithoutGradientKeepsNothing) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::gaussian_test

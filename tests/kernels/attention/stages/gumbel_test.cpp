@@ -5,7 +5,7 @@
 #include "heed/kernels/attention/stages/query_random.h"
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::gumbel_test {
 namespace {
 
 const RandomStream kRandom{0x0123456789abcdef, 0xfedcba9876543210};
@@ -98,4 +98,4 @@ TEST(GumbelNoiseStage, LetsTheGradientPassIfTold) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::gumbel_test
