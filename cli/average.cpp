@@ -52,7 +52,8 @@ void add_average(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("average", "Write the mean of checkpoints as a model");
   const auto arguments = std::make_shared<AverageArguments>();
   verb->add_option("folders", arguments->folders, "models to average");
-  verb->add_option("-m,--model", arguments->model, "the folder of a training run, instead of folders");
+  verb->add_option("-m,--model", arguments->model,
+                   "the folder of a training run, instead of folders");
   verb->add_option("--last", arguments->last, "number of its last checkpoints")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

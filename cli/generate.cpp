@@ -83,8 +83,7 @@ void add_generate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("generate", "Write text with a language model");
   const auto flags = std::make_shared<GenerateFlags>();
   verb->add_option("-m,--model", flags->model, "the folder of a language model")->required();
-  CLI::Option* const prompt =
-      verb->add_option("-p,--prompt", flags->prompt, "start of the text");
+  CLI::Option* const prompt = verb->add_option("-p,--prompt", flags->prompt, "start of the text");
   add_filter_flags(*verb, flags->files, "prompts, one a line");
   verb->get_option("--input")->excludes(prompt);
   verb->add_option("--separator", flags->separator, "line between two texts")

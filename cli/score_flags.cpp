@@ -70,9 +70,11 @@ void add_metrics(CLI::App& verb, ScoreFlags& flags) {
   add_choice(verb, "-s,--smooth-method", flags.bleu.smoothing, "BLEU: smoothing of 0 matches");
   verb.add_option("--smooth-value", flags.bleu.smooth_value, "BLEU: value of floor or add-k (-sv)");
   verb.add_flag("--force", flags.force, "BLEU: do not warn of text that looks tokenised");
-  verb.add_option("--chrf-char-order", flags.chrf.char_order, "chrF: maximum order of character n-grams (-cc)")
+  verb.add_option("--chrf-char-order", flags.chrf.char_order,
+                  "chrF: maximum order of character n-grams (-cc)")
       ->capture_default_str();
-  verb.add_option("--chrf-word-order", flags.chrf.word_order, "chrF: maximum order of word n-grams, 2 is chrF++ (-cw)")
+  verb.add_option("--chrf-word-order", flags.chrf.word_order,
+                  "chrF: maximum order of word n-grams, 2 is chrF++ (-cw)")
       ->capture_default_str();
   verb.add_option("--chrf-beta", flags.chrf.beta, "chrF: weight of recall")->capture_default_str();
   verb.add_flag("--chrf-whitespace", flags.chrf.whitespace, "chrF: count white space");
@@ -86,11 +88,13 @@ void add_metrics(CLI::App& verb, ScoreFlags& flags) {
 
 void add_trials(CLI::App& verb, ScoreFlags& flags) {
   verb.add_flag("--confidence", flags.confidence, "mean and 95% interval by resampling (-ci)");
-  verb.add_option("--confidence-n", flags.confidence_n, "number of resamplings for --confidence (-cin)")
+  verb.add_option("--confidence-n", flags.confidence_n,
+                  "number of resamplings for --confidence (-cin)")
       ->capture_default_str();
   CLI::Option* const bootstrap = verb.add_flag(
       "--paired-bs", flags.paired_bs, "compare systems with the first by resampling (-pbs)");
-  verb.add_option("--paired-bs-n", flags.paired_bs_n, "number of resamplings for --paired-bs (-pbsn)")
+  verb.add_option("--paired-bs-n", flags.paired_bs_n,
+                  "number of resamplings for --paired-bs (-pbsn)")
       ->capture_default_str();
   verb.add_flag("--paired-ar", flags.paired_ar,
                 "compare by swapping sentences between systems (-par)")

@@ -54,7 +54,8 @@ void add_see(CLI::App& app) {
   pattern->add_option("-o,--output", arguments->out, "the SVG file to write")->required();
   pattern->add_option("--positions", arguments->pattern.positions, "length of the sequence")
       ->capture_default_str();
-  pattern->add_flag("--causal", arguments->pattern.causal, "positions attend only to earlier ones and themselves");
+  pattern->add_flag("--causal", arguments->pattern.causal,
+                    "positions attend only to earlier ones and themselves");
   pattern->add_option("--option", arguments->pattern.options, "option of the layer, as key=value");
   pattern->callback([arguments] { draw_pattern(*arguments); });
   add_see_curves(*verb);

@@ -67,7 +67,8 @@ void add_train(CLI::App& app) {
   verb->add_option("-c,--config", arguments->config,
                    "a TOML or JSON file; every key is also a flag")
       ->check(CLI::ExistingFile);
-  verb->add_flag("--resume", arguments->resume, "continue from the newest checkpoint of the folder");
+  verb->add_flag("--resume", arguments->resume,
+                 "continue from the newest checkpoint of the folder");
   verb->add_flag("--reference", arguments->reference,
                  "print every key of a config as Markdown, and nothing else");
   add_log_options(*verb, arguments->log);

@@ -6,6 +6,7 @@ namespace {
 // clang-format off
 constinit const MaskKind kMasks[] = {
     {"causal", "keys at or before the position of the query"},
+    {"prefix_causal", "keys at or before the position of the query, and a prefix of sequence b; Raffel et al. 2020, T5"},
     {"window", "keys from p - left to p + right around the position p of the query"},
     {"dilated_window", "every step-th key of a window; van den Oord et al. 2016, WaveNet"},
     {"window_around", "keys within reach of a centre given for each query; Luong et al. 2015"},

@@ -34,6 +34,11 @@ std::span<const MaskKind> masks();
 /// corner.
 Mask causal(Corner corner = Corner::top_left);
 
+/// Prefix language models (Raffel et al. 2020): a query at position p of sequence b attends to keys
+/// j <= p and to all keys j < prefixes[b]. The same keys as causal(corner) | key_lengths(prefixes),
+/// but one interval for each query.
+Mask prefix_causal(std::vector<std::int64_t> prefixes, Corner corner = Corner::top_left);
+
 /// For window: no limit on that side.
 inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 

@@ -14,7 +14,7 @@
 
 namespace heed {
 
-/// A list of tensors that is made anew for every call.
+/// A list of tensors that is made for every call.
 using TensorList = ArenaVector<Tensor>;
 
 /// What a stage is bound to: the sizes, its tensors, and where their gradients go.

@@ -99,7 +99,8 @@ std::vector<NBest> beam_search(StepModel& model, std::span<const Start> starts,
   }
   std::vector<Extension> extensions;
   while (lockstep.rows() > 0) {
-    lockstep.step(plan.options.beam_size + 1);  // a row contributes at most beam_size tokens and an end token
+    lockstep.step(plan.options.beam_size +
+                  1);  // a row contributes at most beam_size tokens and an end token
     extensions.clear();
     for (std::int64_t begin = 0, end = 0; begin < lockstep.rows(); begin = end) {
       const std::int64_t sentence = lockstep.sequence(begin).sentence;

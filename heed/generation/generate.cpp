@@ -79,19 +79,19 @@ std::unique_ptr<StepModel> make_endless_steps(const CausalModel& model, std::int
 }
 
 void GenerateOptions::fields(io::Fields& field) {
-  field("method", search.method, "take the likeliest tokens, or sample");
-  field("beam_size", search.beam_size, "hypotheses followed at once; 1 is greedy", {.min = 1});
-  field("n_best", search.n_best, "texts for each prompt", {.min = 1});
-  field("max_length", search.max_length, "tokens of a text", {.min = 0});
-  field("no_repeat_ngram", search.no_repeat_ngram, "no sequence of that many tokens twice; 0: any",
-        {.min = 0});
+  field("method", search.method, "take the most probable tokens, or sample");
+  field("beam_size", search.beam_size, "number of hypotheses; 1: greedy search", {.min = 1});
+  field("n_best", search.n_best, "number of texts for each prompt", {.min = 1});
+  field("max_length", search.max_length, "maximum number of tokens of a text", {.min = 0});
+  field("no_repeat_ngram", search.no_repeat_ngram,
+        "n-grams of this length may not repeat; 0: no limit", {.min = 0});
   field("allow_unknown", search.allow_unknown, "whether the unknown token may be chosen");
   field("temperature", search.temperature, "sample: softmax(scores / temperature)", {.min = 0});
-  field("top_k", search.top_k, "sample: only among the likeliest that many; 0: all", {.min = 0});
+  field("top_k", search.top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
   field("top_p", search.top_p,
-        "sample: only among the likeliest that together reach that probability",
+        "sample: only from the most probable tokens that together reach this probability",
         {.min = 0, .max = 1});
-  field("seed", search.seed, "sample: the seed of the random numbers");
+  field("seed", search.seed, "sample: seed of the random numbers");
 }
 
 Prompt read_prompt(const TextGenerator& generator, std::string_view text) {

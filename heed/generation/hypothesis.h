@@ -14,14 +14,15 @@ struct Start {
   std::int32_t token = 1;  ///< The token before the first one: begin, or the last of a prompt.
   /// The number of source tokens, which limits the length of the result; none: there is no source.
   std::optional<std::int64_t> source_length = 0;
-  std::uint64_t stream = 0;  ///< Stream of random numbers; it belongs to the sentence, independent of the batch.
+  std::uint64_t stream =
+      0;  ///< Stream of random numbers; it belongs to the sentence, independent of the batch.
 };
 
 /// One result. Probabilities are those of the model, independent of rules and sampling.
 struct Hypothesis {
-  std::vector<std::int32_t> tokens = {};            ///< Without the end token.
-  double score = 0.0;                               ///< The log-probability divided by the length penalty.
-  double log_probability = 0.0;                     ///< Of all tokens, including the end token.
+  std::vector<std::int32_t> tokens = {};  ///< Without the end token.
+  double score = 0.0;                     ///< The log-probability divided by the length penalty.
+  double log_probability = 0.0;           ///< Of all tokens, including the end token.
   std::vector<float> token_log_probabilities = {};  ///< One per token, then the end token's.
   std::int64_t row = -1;                            ///< The model's row at the step that ended it.
   /// The attention weights of the tokens, if they were observed.

@@ -17,8 +17,9 @@ namespace heed {
 /// One sequence in progress.
 struct Sequence {
   std::int64_t sentence = 0;  ///< Its index in the batch.
-  std::int64_t copy = 0;      ///< The number of the copy, among those of the sentence, that it started as.
-  Hypothesis so_far = {};     ///< Without the end token, so without score.
+  std::int64_t copy =
+      0;  ///< The number of the copy, among those of the sentence, that it started as.
+  Hypothesis so_far = {};  ///< Without the end token, so without score.
 };
 
 /// A sequence and its next token.

@@ -23,7 +23,8 @@ void SearchOptions::fields(io::Fields& field) {
   field("allow_unknown", allow_unknown, "whether the unknown token may be chosen");
   field("temperature", temperature, "sample: softmax(scores / temperature)", {.min = 0});
   field("top_k", top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
-  field("top_p", top_p, "sample: only from the most probable tokens that together reach this probability",
+  field("top_p", top_p,
+        "sample: only from the most probable tokens that together reach this probability",
         {.min = 0, .max = 1});
   field("seed", seed, "sample: seed of the random numbers");
 }

@@ -18,9 +18,9 @@ namespace heed {
 
 /// A source and its translations.
 struct Translated {
-  std::int64_t number = 0;           ///< Number of the source, from 0; also of its stream of random numbers.
+  std::int64_t number = 0;  ///< Number of the source, from 0; also of its stream of random numbers.
   std::vector<std::int32_t> source;  ///< As returned by Translator::read().
-  std::vector<Translation> found;    ///< The n best; a single empty one for a source without tokens.
+  std::vector<Translation> found;  ///< The n best; a single empty one for a source without tokens.
 };
 
 class TranslationFilter {

@@ -14,7 +14,7 @@ struct TextEmbeddingConfig {
   std::int64_t vocabulary = 0;
   std::int64_t embed = 0;
   std::optional<std::int64_t> padding = {};  // a token whose vector is 0 and stays 0
-  bool scaled = true;                        // scaled by the square root of embed (Vaswani et al. 2017)
+  bool scaled = true;  // scaled by the square root of embed (Vaswani et al. 2017)
   double dropout = 0.0;
   PositionConfig position = {};  // codes that act inside attention have no effect here
 };

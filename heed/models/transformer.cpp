@@ -129,7 +129,7 @@ Memory Transformer::encode(const Tensor& ids, const Tensor& lengths,
 
 Tensor Transformer::decode(const Tensor& ids, const Memory& memory,
                            std::vector<LayerWeights>* weights) const {
-  // Padding comes after the last token of a row, where causal attention never looks, so the target
+  // Padding comes after the last token of a row, which causal attention never reads, so the target
   // needs no lengths.
   return decoder(
       {.x = target(ids), .causal = true, .memory = memory.states, .memory_lengths = memory.lengths},

@@ -172,10 +172,12 @@ void ComparisonConfig::validate() const {
              "[compare] lengths {}: give at least two, positive and ascending",
              fmt::join(lengths, " "));
   HEED_CHECK(sizes.size() >= 2 && rises(sizes, 1),
-             "[compare] sizes {}: give at least two, positive and ascending", fmt::join(sizes, " "));
+             "[compare] sizes {}: give at least two, positive and ascending",
+             fmt::join(sizes, " "));
   HEED_CHECK(rises(path_lengths, 2), "[compare] path lengths {}: 2 at least, and rising",
              fmt::join(path_lengths, " "));
-  HEED_CHECK(kernel >= 2, "[compare] a kernel of {} reaches no other position: it must be at least 2", kernel);
+  HEED_CHECK(kernel >= 2,
+             "[compare] a kernel of {} reaches no other position: it must be at least 2", kernel);
   HEED_CHECK(neighbours >= 1, "[compare] a neighbourhood of {}: 1 at least", neighbours);
   HEED_CHECK(batch >= 1 && runs >= 1, "[compare] batch {} and runs {} must be positive", batch,
              runs);

@@ -53,7 +53,8 @@ class Stack {
       layers_.push_back(make_(static_cast<std::int64_t>(layers_.size())));
       layers_.back()->to(DType::f64);
       op_ = layers_.back()->op();
-      HEED_CHECK(!op_.empty(), "[path_length] several ops combine positions: no single one can be counted");
+      HEED_CHECK(!op_.empty(),
+                 "[path_length] several ops combine positions: no single one can be counted");
     }
     return *layers_[static_cast<std::size_t>(i)];
   }

@@ -16,9 +16,9 @@ namespace heed {
 using LayerAt = std::function<std::unique_ptr<SequenceLayer>(std::int64_t depth)>;
 
 struct PathLength {
-  std::int64_t layers = 0;  ///< The number of layers needed for the last position to depend on the first.
-  std::int64_t path =
-      0;  ///< Ops that combine positions, from the last output to the first input.
+  std::int64_t layers =
+      0;  ///< The number of layers needed for the last position to depend on the first.
+  std::int64_t path = 0;  ///< Ops that combine positions, from the last output to the first input.
   std::int64_t sequential = 0;  ///< Of these, the most sequential ones in one layer.
 };
 

@@ -98,7 +98,8 @@ void Optimizer::load(const std::filesystem::path& path) {
 void SgdConfig::fields(io::Fields& field) {
   field("momentum", momentum, "decay of the mean of gradients", {.min = 0, .max = 1});
   field("nesterov", nesterov, "use Nesterov momentum");
-  field("weight_decay", weight_decay, "factor of the parameter that is added to the gradient", {.min = 0});
+  field("weight_decay", weight_decay, "factor of the parameter that is added to the gradient",
+        {.min = 0});
   field("decay_matrices_only", decay_matrices_only, kMatricesHelp);
 }
 

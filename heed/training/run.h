@@ -20,8 +20,8 @@ inline constexpr const char* kUsedConfig = "train.toml";
 
 struct TrainingRun {
   TrainConfig config;
-  bool resume = false;           ///< Continues from the checkpoints of the folder, if there are any.
-  std::string tensorboard = {};  ///< A folder for event files; empty: none.
+  bool resume = false;  ///< Continues from the checkpoints of the folder, if there are any.
+  std::string tensorboard = {};         ///< A folder for event files; empty: none.
   std::int64_t tensorboard_freq = 100;  ///< Number of updates that an event averages.
 };
 
@@ -30,7 +30,9 @@ struct RunHooks {
   /// Receives notes: what was read, the size of the model, where the run resumes.
   std::function<void(const std::string& text)> note = [](const std::string&) {};
   TrainingWatcher* watcher = nullptr;
-  std::function<bool()> interrupted = [] { return false; };  ///< Called before each update; true stops the run.
+  std::function<bool()> interrupted = [] {
+    return false;
+  };  ///< Called before each update; true stops the run.
 };
 
 struct RunResult {

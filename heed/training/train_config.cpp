@@ -26,17 +26,18 @@ void VocabularyConfig::fields(io::Fields& field) {
   field("kind", kind, "sentencepiece, words or characters");
   field("shared", shared, "one vocabulary for source and target");
   field("size", size, "maximum number of tokens; words and characters: 0 for all", {.min = 0});
-  field("model_type", model_type, "of SentencePiece");
+  field("model_type", model_type, "SentencePiece: type of the model");
   field("character_coverage", character_coverage, "SentencePiece: share of characters covered",
         {.min = 0, .max = 1});
-  field("normalization", normalization,
-        "SentencePiece: normalisation of text; identity keeps it unchanged, such as Chinese commas");
+  field(
+      "normalization", normalization,
+      "SentencePiece: normalisation of text; identity keeps it unchanged, such as Chinese commas");
   field("min_count", min_count, "words and characters rarer than this are unknown", {.min = 1});
 }
 
 void ValidationConfig::fields(io::Fields& field) {
   field("metrics", metrics, "loss, perplexity; translate: bleu, chrf; classify: accuracy");
-  field("tokenizer", tokenizer, "of BLEU");
+  field("tokenizer", tokenizer, "BLEU: tokeniser");
   field("references", references, "reference files; none: the target of valid_sets");
   field("search", search, "how validation translates");
 }
@@ -62,18 +63,23 @@ void TrainConfig::fields(io::Fields& field) {
   field("model", model, "folder to train into");
   field("train_sets", train_sets, "source and target, or one file with tabs; plain or gzip");
   field("valid_sets", valid_sets, "the same for validation");
-  field("vocabs", vocabs, "vocabulary files: one for both sides, or one each; none: made from the training set");
+  field("vocabs", vocabs,
+        "vocabulary files: one for both sides, or one each; none: made from the training set");
   field("vocabulary", vocabulary, "how a vocabulary is made if no file is given");
   field("on_bad", on_bad, "invalid lines: stop, or skip and count them");
-  field("max_length", max_length, "maximum length of a sentence; longer ones are skipped; 0: no limit", {.min = 0});
-  field("max_ratio", max_ratio, "maximum ratio of the lengths of a pair; others are skipped; 0: no limit", {.min = 0});
-  field("batch_tokens", batch_tokens, "maximum number of tokens of a batch, including padding", {.min = 1});
-  field("batch_sentences", batch_sentences, "maximum number of sentences of a batch; 0: no limit", {.min = 0});
+  field("max_length", max_length,
+        "maximum length of a sentence; longer ones are skipped; 0: no limit", {.min = 0});
+  field("max_ratio", max_ratio,
+        "maximum ratio of the lengths of a pair; others are skipped; 0: no limit", {.min = 0});
+  field("batch_tokens", batch_tokens, "maximum number of tokens of a batch, including padding",
+        {.min = 1});
+  field("batch_sentences", batch_sentences, "maximum number of sentences of a batch; 0: no limit",
+        {.min = 0});
   field("block_length", block_length, "language: tokens of a row", {.min = 1});
-  field("valid_share", valid_share, "language: share of the training set used for validation if valid_sets is empty",
+  field("valid_share", valid_share,
+        "language: share of the training set used for validation if valid_sets is empty",
         {.min = 0, .max = 1});
-  field("label_smoothing", label_smoothing,
-        "label smoothing; none: 0.1 for translate, otherwise 0",
+  field("label_smoothing", label_smoothing, "label smoothing; none: 0.1 for translate, otherwise 0",
         {.min = 0, .max = 1});
   field("checkpoint_activations", checkpoint_activations,
         "recompute the activations of layers in the backward pass: less memory, more time");

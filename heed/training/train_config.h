@@ -86,7 +86,8 @@ struct TrainConfig {
   std::int64_t batch_tokens = kBatchTokens;
   std::int64_t batch_sentences = 0;
   std::int64_t block_length = 256;  // language: tokens of a row
-  double valid_share = 0.1;         // language: share of the training set used for validation, if no set is given
+  double valid_share =
+      0.1;  // language: share of the training set used for validation, if no set is given
   std::optional<double> label_smoothing = {};  // none: 0.1 for translate, otherwise 0
   bool checkpoint_activations = false;         // recompute them in the backward pass
   std::int64_t cpu_threads = 0;                // 0: all

@@ -7,8 +7,7 @@ namespace heed {
 void OptimizerConfig::fields(io::Fields& field) {
   field("kind", kind, "adam, adamw or sgd");
   field("beta1", beta1, "Adam: decay of the mean of gradients", {.min = 0, .max = 1});
-  field("beta2", beta2, "Adam: decay of the mean of squared gradients",
-        {.min = 0, .max = 1});
+  field("beta2", beta2, "Adam: decay of the mean of squared gradients", {.min = 0, .max = 1});
   field("epsilon", epsilon, "Adam: added to the denominator", {.min = 0});
   field("momentum", momentum, "SGD: momentum", {.min = 0, .max = 1});
   field("weight_decay", weight_decay, "weight decay", {.min = 0});
@@ -39,15 +38,16 @@ void TrainerConfig::fields(io::Fields& field) {
   field("early_stopping", early_stopping,
         "stop after this many validations in a row without improvement; 0: never", {.min = 0});
   field("stop_on", stop_on, "metric that decides which checkpoint is the best");
-  field("keep_last", keep_last, "number of checkpoints to keep, besides the best; 0: all", {.min = 0});
+  field("keep_last", keep_last, "number of checkpoints to keep, besides the best; 0: all",
+        {.min = 0});
   field("accumulate", accumulate, "number of batches per update", {.min = 1});
   field("clip_norm", clip_norm, "maximum norm of the gradients; 0: no clipping", {.min = 0});
   field("ema", ema,
         "decay of a moving average of the parameters, which is validated and saved; 0: none",
         {.min = 0, .max = 1});
   field("max_skipped", max_skipped, "maximum number of skipped updates in a row", {.min = 0});
-  field("explosion", explosion, "skip an update whose loss is this many times the usual one; 0: never",
-        {.min = 0});
+  field("explosion", explosion,
+        "skip an update whose loss is this many times the usual one; 0: never", {.min = 0});
   field("seed", seed, "seed of all random numbers");
   field("optimizer", optimizer, "optimiser");
   field("schedule", schedule, "schedule of the learning rate");

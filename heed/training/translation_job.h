@@ -15,9 +15,10 @@ namespace heed {
 
 /// The validation set.
 struct TranslationValidation {
-  std::shared_ptr<const ParallelCorpus> corpus;      ///< For the loss; null: no validation set.
-  std::vector<std::string> sources;                  ///< Sentences to translate.
-  std::vector<std::vector<std::string>> references;  ///< One list or more, with a line for each source.
+  std::shared_ptr<const ParallelCorpus> corpus;  ///< For the loss; null: no validation set.
+  std::vector<std::string> sources;              ///< Sentences to translate.
+  std::vector<std::vector<std::string>>
+      references;  ///< One list or more, with a line for each source.
 };
 
 struct TranslationJobOptions {

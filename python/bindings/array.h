@@ -23,7 +23,8 @@ struct Array {
   Tensor tensor;
   nb::handle object;  ///< The caller's object; the tensor keeps it alive.
   DType dtype;        ///< Of the caller's elements, or the nearest dtype that heed has.
-  bool half = false;  ///< The elements are 16-bit floats, which heed does not compute in: the tensor is a copy in f32.
+  bool half = false;  ///< The elements are 16-bit floats, which heed does not compute in: the
+                      ///< tensor is a copy in f32.
 };
 
 /// `name` is that of the argument, for messages. Throws TypeError for anything but an array on the

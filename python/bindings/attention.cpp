@@ -14,7 +14,7 @@ namespace {
 
 void write_output(const Request::Prepared& ready, const Request& request, nb::handle out) {
   if (request.query().half)
-    throw_type_error("out: results of 16 bits are made anew: leave it away");
+    throw_type_error("out: 16-bit results need a new array: leave out `out`");
   Tensor to = writable_tensor_of("out", out);
   for (const Array& array : request.arrays()) {
     HEED_CHECK(!may_overlap(to, array.tensor),
@@ -72,7 +72,8 @@ constexpr const char* kAttentionDoc =
     "query may attend to.\n\n"
     "q [..., H, Tq, D], k [..., G, Tk, D], v [..., G, Tk, Dv], from two axes on: arrays of "
     "anything "
-    "that supports DLPack or the buffer protocol, on the CPU. The result is an array of q's library; "
+    "that supports DLPack or the buffer protocol, on the CPU. The result is an array of q's "
+    "library; "
     "axes before the last two are broadcast, and with enable_gqa H may be a multiple of G. A query "
     "without visible keys gets 0.\n\n"
     "mask: a heed.Mask, an array of bool (true: visible) or an array of floats, which is added "

@@ -119,6 +119,16 @@ void bind_position_masks(nb::module_& m) {
       "'bottom_right' puts the last query at the last key (as in decoding), an int is the key "
       "itself.");
   m.def(
+      "prefix_causal",
+      [](std::vector<std::int64_t> prefixes, nb::handle corner) {
+        return prefix_causal(std::move(prefixes), corner_of(corner));
+      },
+      nb::arg("prefixes"), nb::arg("corner") = "top_left",
+      nb::sig("def prefix_causal(prefixes: collections.abc.Sequence[int], corner: str | int = "
+              "'top_left') -> Mask"),
+      "A query at position p of sequence b attends to keys j <= p and to all keys j < prefixes[b], "
+      "as in a prefix language model.");
+  m.def(
       "window",
       [](std::optional<std::int64_t> left, std::optional<std::int64_t> right, nb::handle corner) {
         return window(limit(left), limit(right), corner_of(corner));

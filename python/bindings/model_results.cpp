@@ -99,12 +99,14 @@ void bind_attention_of_models(nb::module_& m) {
   using Kind = plot::AttentionKind;
   using Part = plot::AttentionPart;
   constexpr const char* kLayersDoc = "An array [heads, rows, columns] for each layer.";
-  nb::class_<ModelAttention>(
-      m, "Attention",
-      "The attention weights of a model for one text, as arrays and as pictures; a notebook shows it.\n\n"
-      "Rows of decoder and cross are the steps that wrote the tokens of target, the end token last; "
-      "columns of decoder are the tokens of target_read, the begin token first; all others are those of "
-      "source, the end token last.")
+  nb::class_<ModelAttention>(m, "Attention",
+                             "The attention weights of a model for one text, as arrays and as "
+                             "pictures; a notebook shows it.\n\n"
+                             "Rows of decoder and cross are the steps that wrote the tokens of "
+                             "target, the end token last; "
+                             "columns of decoder are the tokens of target_read, the begin token "
+                             "first; all others are those of "
+                             "source, the end token last.")
       .def_prop_ro(
           "text", [](const ModelAttention& self) { return to_str(self.view.text); },
           "The text that the model read.")
@@ -141,7 +143,8 @@ void bind_attention_of_models(nb::module_& m) {
            nb::sig("def links(self, unit: str = 'words', *, threshold: float | None = None) -> "
                    "list[tuple[int, int]]"),
            "The alignment as pairs (source, target) of 'words' or 'tokens', from 0: each target's "
-           "source with the largest weight, or, with a threshold, all sources with at least that weight.")
+           "source with the largest weight, or, with a threshold, all sources with at least that "
+           "weight.")
       .def(
           "picture",
           [](const ModelAttention& self, const std::optional<std::string>& kind,

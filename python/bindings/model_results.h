@@ -29,7 +29,8 @@ Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothe
 /// heed.Attention.
 struct ModelAttention {
   plot::AttentionView view;
-  std::vector<std::int64_t> source_words = {}, target_words = {};  ///< Words of the tokens, for alignments.
+  std::vector<std::int64_t> source_words = {},
+                            target_words = {};  ///< Words of the tokens, for alignments.
 };
 
 /// The attention weights with which a translator wrote a translation, or would write it.

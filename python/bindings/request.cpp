@@ -46,7 +46,8 @@ std::optional<std::string> name_in(nb::handle object) {
 
 // A PyTorch tensor that requires a gradient would silently lose it in a call that is not recorded.
 void refuse_gradient(const char* name, nb::handle object) {
-  if (PyObject_CheckBuffer(object.ptr()) != 0) return;  // NumPy's arrays have none, and the check is slow
+  if (PyObject_CheckBuffer(object.ptr()) != 0)
+    return;  // NumPy's arrays have none, and the check is slow
   PyObject* const flag = PyObject_GetAttrString(object.ptr(), "requires_grad");
   if (flag == nullptr) return PyErr_Clear();
   const bool tracked = flag == Py_True;
@@ -61,8 +62,8 @@ Score score_by_name(const std::string& name, std::optional<double> scale) {
   if (name == "scaled_dot") return scaled_dot_score(scale);
   HEED_CHECK(!scale, "[attention] scale goes with the score 'scaled_dot', not with '{}'", name);
   HEED_CHECK(name == "dot",
-             "[attention] score '{}': 'scaled_dot' and 'dot' go by name; heed.general, "
-             "heed.additive and heed.cosine make others",
+             "[attention] score '{}': 'scaled_dot' and 'dot' go by name; heed.general_score, "
+             "heed.additive_score and heed.cosine_score make others",
              name);
   return dot_score();
 }
@@ -82,7 +83,7 @@ Normaliser normaliser_by_name(const std::string& name) {
   if (name == "sigmoid") return sigmoid_weights();
   HEED_CHECK(name == "none",
              "[attention] normaliser '{}': 'softmax', 'sigmoid' and 'none' go by name; "
-             "heed.softmax_with_sink, heed.top_k and heed.hard make others",
+             "heed.softmax_with_sink, heed.top_k_weights and heed.hard_weights make others",
              name);
   return no_normaliser();
 }

@@ -23,8 +23,7 @@ struct Arguments {
   std::optional<std::uint64_t> seed = {};
   bool enable_gqa = false;
   nb::handle past_key = nb::handle(Py_None), past_value = nb::handle(Py_None);
-  const KvCache* cache =
-      nullptr;  ///< Used instead of k and v; grouped heads are always allowed.
+  const KvCache* cache = nullptr;  ///< Used instead of k and v; grouped heads are always allowed.
 };
 
 /// Whether gradients are wanted: then every array is a leaf of the tape.
@@ -47,7 +46,8 @@ class Request {
     Tensor present_k, present_v;  ///< k and v as given, past included.
     Shape lead;                   ///< The result's axes before the last two.
     AttentionSpec spec;
-    std::size_t own_modifiers = 0;  ///< Number of modifiers in the spec; a mask of floats follows them.
+    std::size_t own_modifiers =
+        0;  ///< Number of modifiers in the spec; a mask of floats follows them.
   };
   Prepared prepare() const;
 

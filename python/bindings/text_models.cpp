@@ -57,7 +57,8 @@ void bind_language_model(nb::module_& m) {
                 ") -> list[list[Continuation]]");
   const std::string one_help = help(
       "The continuation of a prompt; without one, a text of the model's own.\n\n"
-      "on_text is called with each piece of text as it is generated, if only one sequence is generated.",
+      "on_text is called with each piece of text as it is generated, if only one sequence is "
+      "generated.",
       fields);
 
   nb::class_<TextGenerator>(m, "LanguageModel",

@@ -12,9 +12,10 @@ void bind_tokenizer(nb::module_& m) {
   const auto special = [](std::int32_t SpecialTokens::*member) {
     return [member](const PyTokenizer& self) { return self.tokenizer->special().*member; };
   };
-  nb::class_<PyTokenizer>(m, "Tokenizer",
-                          "Converts text to the token numbers of a vocabulary and back: a SentencePiece model, a "
-                          "tokenizer file of heed's, or a list of words.")
+  nb::class_<PyTokenizer>(
+      m, "Tokenizer",
+      "Converts text to the token numbers of a vocabulary and back: a SentencePiece model, a "
+      "tokenizer file of heed's, or a list of words.")
       .def(
           "__init__",
           [](PyTokenizer* self, nb::handle path) {

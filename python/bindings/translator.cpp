@@ -25,8 +25,8 @@ struct BatchOptions {
 
   void fields(io::Fields& field) {
     search.fields(field);
-    field("batch_tokens", batch_tokens, "tokens of a batch, including padding; does not affect the results",
-          {.min = 1});
+    field("batch_tokens", batch_tokens,
+          "tokens of a batch, including padding; does not affect the results", {.min = 1});
   }
   void validate() const { search.validate(); }
 };
@@ -190,7 +190,8 @@ void bind_translator(nb::module_& m) {
           },
           nb::arg("source"), nb::arg("target") = nb::none(), nb::arg("options"),
           nb::sig(attention_signature.c_str()),
-          "The attention weights of every layer and head while the target is written for the source; "
+          "The attention weights of every layer and head while the target is written for the "
+          "source; "
           "without a target, the translation that is found, with options as in translate_batch.")
       .def_prop_ro("source_tokenizer",
                    [](const Translator& self) { return PyTokenizer{self.source()}; })

@@ -129,7 +129,7 @@ def pattern(
     cell: float | None = None,
     **options: Any,
 ) -> SVG:
-    """Draws the weights of mechanisms for an input whose near and a few distant positions are alike.
+    """Draws the weights of mechanisms for an input with similar near, and a few distant, positions.
 
     All heads of a single mechanism are drawn, or the first head of each of several; without a name,
     all mechanisms of ``heed.list()`` are drawn. ``options`` are those of the mechanism.

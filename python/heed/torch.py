@@ -152,7 +152,7 @@ _thread = threading.local()
 
 
 def _is_ours(*tensors: Any) -> bool:
-    """Whether all are plain tensors on the CPU; PyTorch handles nested, traced and other tensors."""
+    """Whether all are plain tensors on the CPU; PyTorch handles all others, such as nested ones."""
     plain = (torch.Tensor, torch.nn.Parameter)
     return all(
         type(t) in plain and t.device.type == "cpu" and t.dtype in _DTYPES and not t.is_nested
@@ -188,9 +188,9 @@ def _patched() -> Iterator[None]:
 def replace_sdpa() -> Iterator[None]:
     """Within this context, heed computes PyTorch's attention on the CPU, in all threads.
 
-    It replaces ``torch.nn.functional.scaled_dot_product_attention`` and everything that uses it. The
-    fused inference path of ``torch.nn.MultiheadAttention`` and of the Transformer's layers does not
-    use it, so it is disabled in this context. PyTorch handles tensors on other devices.
+    It replaces ``torch.nn.functional.scaled_dot_product_attention``. The fused inference path of
+    ``torch.nn.MultiheadAttention`` and of the Transformer's layers does not call that function, so
+    it is disabled in this context. PyTorch handles tensors on other devices.
     """
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)

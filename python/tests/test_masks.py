@@ -46,6 +46,10 @@ def _stripes(b: Any, h: Any, i: Any, j: Any) -> Any:
 # Makers of (mask, twin) for so many queries and keys at a corner.
 MASKS: dict[str, Callable[..., tuple[Any, np.ndarray]]] = {
     "causal": lambda n, m, c: (heed.causal(c), twin.causal(n, m, c)),
+    "prefix_causal": lambda n, m, c: (
+        heed.prefix_causal([m // 2, 0], c),
+        twin.causal(n, m, c) | twin.lengths([m // 2, 0], m),
+    ),
     "window": lambda n, m, c: (heed.window(2, 1, c), twin.window(2, 1, n, m, c)),
     "window-left": lambda n, m, c: (heed.window(3, None, c), twin.window(3, None, n, m, c)),
     "window-right": lambda n, m, c: (heed.window(None, 2, c), twin.window(None, 2, n, m, c)),

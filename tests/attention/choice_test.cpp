@@ -14,7 +14,7 @@
 #include "heed/tensor/create.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::choice_test {
 namespace {
 
 using testing::AllOf;
@@ -385,4 +385,4 @@ TEST(ChoiceField, ErrorsNameThePlace) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::choice_test

@@ -15,6 +15,7 @@ TEST(Masks, TheListNamesEveryMaskAsItNamesItself) {
   const Tensor rows = zeros({1, 1, 2}, DType::i64);
   const Mask all[] = {
       causal(),
+      prefix_causal({1}),
       window(1, 1),
       dilated_window({.left = 1, .step = 2}),
       window_around(zeros({1, 1, 2}), 1.0),

@@ -12,7 +12,9 @@
 
 #include "heed/attention/registry.h"
 #include "heed/io/config.h"
-#include "heed/models/choice.h"
+#include "heed/models/classifier.h"
+#include "heed/models/language_model.h"
+#include "heed/models/transformer.h"
 #include "heed/training/train_config.h"
 #include "tests/support/paths.h"
 
@@ -51,7 +53,7 @@ std::string words_of(const std::string& text) {
 // Models contain layers that map a sequence to a sequence. Hard attention is one, but has no
 // gradient with respect to its scores, so `heed train` refuses it.
 bool in_models(const Mechanism& mechanism) {
-  return mechanism.traits.form == Form::sequence && mechanism.name != "hard";
+  return mechanism.traits.form == Form::sequence && mechanism.traits.gradient != Gradient::none;
 }
 
 TEST(Pages, EveryMechanismHasOne) {
@@ -79,18 +81,21 @@ TEST(Pages, EveryMechanismHasOne) {
 // A small model of each task, which makes the layers that the config names.
 void make_models(TrainConfig config) {
   Generator generator(1);
-  config.transformer.source_vocabulary = config.transformer.target_vocabulary = 10;
-  config.transformer.encoder_layers = config.transformer.decoder_layers = 1;
-  config.transformer.embed = config.transformer.hidden = 48;
-  const Transformer translator(config.transformer, generator);
-  config.language_model.vocabulary = 10;
-  config.language_model.layers = 1;
-  config.language_model.embed = config.language_model.hidden = 48;
-  const LanguageModel language_model(config.language_model, generator);
-  config.classifier.vocabulary = config.classifier.classes = 10;
-  config.classifier.layers = 1;
-  config.classifier.embed = config.classifier.hidden = 48;
-  const Classifier classifier(config.classifier, generator);
+  auto& translation = config.models.of<Transformer>();
+  translation.source_vocabulary = translation.target_vocabulary = 10;
+  translation.encoder_layers = translation.decoder_layers = 1;
+  translation.block.embed = translation.block.hidden = 48;
+  const Transformer translator(translation, generator);
+  auto& language = config.models.of<LanguageModel>();
+  language.vocabulary = 10;
+  language.layers = 1;
+  language.block.embed = language.block.hidden = 48;
+  const LanguageModel language_model(language, generator);
+  auto& classification = config.models.of<Classifier>();
+  classification.vocabulary = classification.classes = 10;
+  classification.layers = 1;
+  classification.block.embed = classification.block.hidden = 48;
+  const Classifier classifier(classification, generator);
 }
 
 TEST(Pages, ConfigsAreThoseOfTraining) {
@@ -102,11 +107,13 @@ TEST(Pages, ConfigsAreThoseOfTraining) {
     TrainConfig config;
     io::load_toml(text, config, name + ".md");
     std::vector<std::string> named;
-    for (const std::string& attention :
-         {config.transformer.encoder_attention, config.transformer.decoder_attention,
-          config.transformer.cross_attention, config.language_model.attention,
-          config.classifier.attention}) {
-      named.push_back(parse_attention(attention).name);
+    for (const std::vector<AttentionChoice>& attentions :
+         {config.models.of<Transformer>().attentions(),
+          config.models.of<LanguageModel>().attentions(),
+          config.models.of<Classifier>().attentions()}) {
+      for (const AttentionChoice& attention : attentions) {
+        named.emplace_back(attention.mechanism().name);
+      }
     }
     EXPECT_THAT(named, Contains(name));
     make_models(config);

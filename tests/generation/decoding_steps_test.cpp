@@ -1,13 +1,16 @@
-// The Transformer step by step: what searches find with caches is what they find by reading
-// everything again, for every attention and position code that can do both.
-#include "heed/generation/transformer_steps.h"
+// Models step by step: searches with kept keys and values find what they find when every step runs
+// all positions again, for every attention and position code; and the weights of a hypothesis.
+#include "heed/generation/decoding_steps.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "heed/attention/registry.h"
 #include "heed/autograd/tape.h"
+#include "heed/generation/examine.h"
 #include "heed/generation/search.h"
+#include "heed/tensor/padding.h"
+#include "tests/generation/tiny_translator.h"
 #include "tests/models/transformer_case.h"
 #include "tests/support/error_message.h"
 
@@ -20,7 +23,7 @@ using test::random_ids;
 TransformerConfig small() {
   TransformerConfig config = test::small_transformer();
   config.encoder_layers = 1;
-  config.dropout = 0.1;
+  config.block.dropout = 0.1;
   return config;
 }
 
@@ -36,13 +39,19 @@ const Tensor& lengths() {
   return all;
 }
 
+DecodingSteps steps_of(const Transformer& model, Stepping stepping,
+                       Observed observed = Observed::none) {
+  const Memory memory = model.encode(random_ids(3, 6, 1), lengths());
+  return {model.output, 3, model.start(memory, stepping), observed};
+}
+
 std::vector<NBest> found(const Transformer& model, Stepping stepping, std::int64_t beam) {
   const NoGrad no_grad;
-  const auto steps = make_steps(model, model.encode(random_ids(3, 6, 1), lengths()), stepping);
+  DecodingSteps steps = steps_of(model, stepping);
   const std::vector<Start> starts = {
       {.source_length = 6}, {.source_length = 2}, {.source_length = 4}};
   const SearchOptions options{.beam_size = beam, .n_best = beam, .max_length = 9};
-  return search(*steps, starts, make_plan(options, {}));
+  return search(steps, starts, make_plan(options, {}));
 }
 
 void expect_same(const Transformer& model, std::int64_t beam) {
@@ -60,11 +69,11 @@ void expect_same(const Transformer& model, std::int64_t beam) {
   }
 }
 
-TEST(TransformerSteps, CachedFindsWhatReplayedDoes) {
+TEST(DecodingSteps, CachedFindsWhatReplayedDoes) {
   for (const bool norm_first : {false, true}) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       TransformerConfig config = small();
-      config.norm_first = norm_first;
+      config.block.norm.first = norm_first;
       const Transformer model = make(config, seed);
       for (const std::int64_t beam : {1, 3, 5}) {
         SCOPED_TRACE(fmt::format("norm_first {}, seed {}, beam {}", norm_first, seed, beam));
@@ -74,16 +83,20 @@ TEST(TransformerSteps, CachedFindsWhatReplayedDoes) {
   }
 }
 
-TEST(TransformerSteps, WithEveryMechanismThatDecodes) {
+TEST(DecodingSteps, WithEveryMechanismThatDecodes) {
   int cases = 0;
   for (const Mechanism& mechanism : mechanisms()) {
     if (!mechanism.traits.decodes) continue;
-    const bool inside = test::asks_itself(mechanism.traits) && mechanism.traits.causal;
+    const bool inside = test::fits_self_attention(mechanism.traits) && mechanism.traits.causal;
     for (const bool across : {false, true}) {
-      if (across ? !test::asks_memory(mechanism.traits) : !inside) continue;
+      if (across ? !test::fits_cross_attention(mechanism.traits) : !inside) continue;
       SCOPED_TRACE(fmt::format("{} {}", across ? "across" : "inside", mechanism.name));
       TransformerConfig config = small();
-      (across ? config.cross_attention : config.decoder_attention) = test::text_of(mechanism);
+      if (across) {
+        config.block.cross_attention = test::text_of(mechanism);
+      } else {
+        config.decoder_attention = test::text_of(mechanism);
+      }
       expect_same(make(config, 4), 3);
       ++cases;
     }
@@ -91,21 +104,21 @@ TEST(TransformerSteps, WithEveryMechanismThatDecodes) {
   EXPECT_GT(cases, 5);
 }
 
-TEST(TransformerSteps, WithEveryPositionCode) {
+TEST(DecodingSteps, WithEveryPositionCode) {
   for (const PositionKind& kind : positions()) {
     SCOPED_TRACE(kind.name);
     TransformerConfig config = small();
-    config.positions = std::string(kind.name);
+    config.block.positions = kind.name;
     expect_same(make(config, 5), 3);
   }
 }
 
-TEST(TransformerSteps, ReplaysWhatCannotGoStepByStep) {
+TEST(DecodingSteps, ReplaysWhatCannotGoStepByStep) {
   for (const Mechanism& mechanism : mechanisms()) {
-    if (mechanism.traits.decodes || !test::asks_memory(mechanism.traits)) continue;
+    if (mechanism.traits.decodes || !test::fits_cross_attention(mechanism.traits)) continue;
     SCOPED_TRACE(mechanism.name);
     TransformerConfig config = small();
-    config.cross_attention = test::text_of(mechanism);
+    config.block.cross_attention = test::text_of(mechanism);
     const Transformer model = make(config, 6);
     const auto automatic = found(model, Stepping::automatic, 2);
     const auto replayed = found(model, Stepping::replayed, 2);
@@ -115,24 +128,137 @@ TEST(TransformerSteps, ReplaysWhatCannotGoStepByStep) {
   }
 }
 
-// Rows that go and come back twice are the sequences they were.
-TEST(TransformerSteps, ReordersRows) {
+// After reorder(), row i continues the sequence that row from[i] was.
+TEST(DecodingSteps, ReordersRows) {
   const NoGrad no_grad;
   const Transformer model = make(small(), 7);
-  const Memory memory = model.encode(random_ids(3, 6, 1), lengths());
   for (const Stepping stepping : {Stepping::cached, Stepping::replayed}) {
-    const auto straight = make_steps(model, memory, stepping);
-    const auto turned = make_steps(model, memory, stepping);
-    EXPECT_EQ(straight->rows(), 3);
-    EXPECT_EQ(straight->vocabulary(), test::kVocabulary);
-    straight->step(std::vector<std::int32_t>{1, 1, 1});
-    turned->step(std::vector<std::int32_t>{1, 1, 1});
-    turned->reorder(std::vector<std::int64_t>{2, 0});
-    EXPECT_EQ(turned->rows(), 2);
-    const Tensor all = straight->step(std::vector<std::int32_t>{5, 6, 7});  // [3, V]
-    const Tensor two = turned->step(std::vector<std::int32_t>{7, 5});       // [2, V]
+    DecodingSteps straight = steps_of(model, stepping);
+    DecodingSteps turned = steps_of(model, stepping);
+    EXPECT_EQ(straight.rows(), 3);
+    EXPECT_EQ(straight.vocabulary(), test::kVocabulary);
+    straight.step(std::vector<std::int32_t>{1, 1, 1});
+    turned.step(std::vector<std::int32_t>{1, 1, 1});
+    turned.reorder(std::vector<std::int64_t>{2, 0});
+    EXPECT_EQ(turned.rows(), 2);
+    const Tensor all = straight.step(std::vector<std::int32_t>{5, 6, 7});  // [3, V]
+    const Tensor two = turned.step(std::vector<std::int32_t>{7, 5});       // [2, V]
     EXPECT_LE(test::max_relative_error(test::row_of(two, 0), test::row_of(all, 2)), 1e-5);
     EXPECT_LE(test::max_relative_error(test::row_of(two, 1), test::row_of(all, 0)), 1e-5);
+  }
+}
+
+// ---- weights ------------------------------------------------------------------------------------
+
+// Sentences of different lengths, read by a translator of two layers.
+struct Observing {
+  explicit Observing(const std::string& decoder_attention = "multi_head")
+      : translator(make_translator(decoder_attention)) {
+    for (const char* const sentence : {"abc", "hgfedcba abc de", "a", "bad cab"}) {
+      sources.push_back(translator.read(sentence));
+    }
+    std::vector<std::span<const std::int32_t>> rows(sources.begin(), sources.end());
+    const NoGrad no_grad;
+    const PaddedRows batch = pad_rows(rows, translator.source()->special().padding);
+    memory = translator.model().encode(batch.tokens, batch.lengths);
+  }
+
+  static Translator make_translator(const std::string& decoder_attention) {
+    const auto source = test::letters(), target = test::letters("uvwxyz");
+    TransformerConfig config = test::tiny_config(source, target);
+    config.decoder_layers = 2;
+    config.decoder_attention = decoder_attention;
+    return test::tiny_translator(config, source, target);
+  }
+
+  DecodingSteps steps(Stepping stepping, Observed observed) const {
+    return {translator.model().output_layer(), std::ssize(sources),
+            translator.model().start(memory, stepping), observed};
+  }
+  std::vector<NBest> search_with(DecodingSteps& steps, const SearchOptions& options) const {
+    std::vector<Start> starts;
+    for (const auto& source : sources) {
+      starts.push_back({.token = translator.target()->special().begin,
+                        .source_length = std::ssize(source)});
+    }
+    return search(steps, starts, make_plan(options, translator.target()->special()));
+  }
+
+  Translator translator;
+  std::vector<std::vector<std::int32_t>> sources;
+  Memory memory;
+};
+
+// The weights that a search observed for each hypothesis, and those of one pass over its tokens.
+void expect_weights_of_one_pass(const Observing& observing, Stepping stepping,
+                                const SearchOptions& options) {
+  const NoGrad no_grad;
+  DecodingSteps steps = observing.steps(stepping, Observed::all);
+  const std::vector<NBest> all = observing.search_with(steps, options);
+  ASSERT_EQ(all.size(), observing.sources.size());
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    const std::vector<std::int32_t>& source = observing.sources[b];
+    ASSERT_EQ(std::ssize(all[b]), options.n_best);
+    for (const Hypothesis& hypothesis : all[b]) {
+      const auto observed = steps.weights_of(hypothesis, std::ssize(source));
+      const auto expected =
+          examine_weights(observing.translator, {source, hypothesis.tokens}).decoder;
+      ASSERT_EQ(observed.size(), 2u);
+      for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_LE(test::max_relative_error(observed[i].self, expected[i].self), 1e-5)
+            << "self-attention of sentence " << b << ", layer " << i;
+        EXPECT_LE(test::max_relative_error(observed[i].cross, expected[i].cross), 1e-5)
+            << "cross-attention of sentence " << b << ", layer " << i;
+      }
+    }
+  }
+}
+
+TEST(DecodingSteps, WeightsOfAHypothesisAreThoseOfOnePassOverIt) {
+  const Observing observing;
+  for (const Stepping stepping : {Stepping::cached, Stepping::replayed}) {
+    for (const std::int64_t beam : {1, 4}) {
+      SCOPED_TRACE(fmt::format("beam {}{}", beam, stepping == Stepping::cached ? ", cached" : ""));
+      expect_weights_of_one_pass(
+          observing, stepping,
+          {.beam_size = beam, .n_best = beam, .min_length = 3, .max_length = 9});
+    }
+  }
+}
+
+// More steps than the cache of a window keeps.
+TEST(DecodingSteps, WeightsOfAWindowStayInTheirColumns) {
+  expect_weights_of_one_pass(Observing("restricted left=2 right=0"), Stepping::cached,
+                             {.beam_size = 2, .n_best = 2, .min_length = 70, .max_length = 72});
+}
+
+TEST(DecodingSteps, CrossWeightsAloneAreTheMeanOverHeads) {
+  const NoGrad no_grad;
+  const Observing observing;
+  DecodingSteps steps = observing.steps(Stepping::cached, Observed::cross);
+  const std::vector<NBest> all = observing.search_with(steps, {.min_length = 2, .max_length = 5});
+  for (std::size_t b = 0; b < all.size(); ++b) {
+    const std::vector<std::int32_t>& source = observing.sources[b];
+    const auto observed = steps.weights_of(all[b][0], std::ssize(source));
+    const ModelWeights expected = examine_weights(observing.translator, {source, all[b][0].tokens});
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_FALSE(observed[i].self.defined());
+      const Tensor mean_of_heads = mean(expected.decoder[i].cross, {1}, {.keep_axes = true});
+      EXPECT_LE(test::max_relative_error(observed[i].cross, mean_of_heads), 1e-5);
+    }
+  }
+}
+
+// An attention that keeps no keys has no weights of its steps; the others have theirs.
+TEST(DecodingSteps, LeavesOutWhatALayerDoesNotGive) {
+  const NoGrad no_grad;
+  const Observing observing("average");
+  DecodingSteps steps = observing.steps(Stepping::cached, Observed::all);
+  const std::vector<NBest> all = observing.search_with(steps, {.max_length = 5});
+  const auto observed = steps.weights_of(all[1][0], std::ssize(observing.sources[1]));
+  for (const LayerWeights& layer : observed) {
+    EXPECT_FALSE(layer.self.defined());
+    EXPECT_TRUE(layer.cross.defined());
   }
 }
 

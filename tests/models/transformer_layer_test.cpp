@@ -1,5 +1,5 @@
-// Transformer layers against PyTorch's (tools/golden/transformer.py), and what PyTorch's do not have:
-// decoding, and any attention of the registry.
+// Transformer layers against PyTorch's (tools/golden/transformer.py), and what PyTorch's do not
+// have: decoding, and any attention of the registry.
 #include "heed/models/transformer_layer.h"
 
 #include <gmock/gmock.h>
@@ -193,15 +193,17 @@ TEST(TransformerLayer, ConfigsNameTheAttention) {
     heads = 6
     norm_first = true
     activation = "gelu"
-    [self_attention]
-    name = "restricted"
-    options = ["left=4", "right=0", "kv_heads=2"]
+    attention = "restricted left=4 right=0 kv_heads=2"
   )",
                 config);
-  EXPECT_EQ(config.self_attention.options.size(), 3U);
+  EXPECT_EQ(config.attention.mechanism().name, "restricted");
   const TransformerLayer layer(config);
-  const Tensor w = layer.self_attn->weights({.x = randn({1, 10, 24})});
-  EXPECT_EQ(to_string(w.shape()), "[1, 6, 10, 10]");
+  const Tensor w = test::weights_of(*layer.self_attn, {.x = randn({1, 10, 24})});
+  ASSERT_EQ(to_string(w.shape()), "[1, 6, 10, 10]");
+  for (std::int64_t i = 0; i < w.numel(); ++i) {
+    const std::int64_t query = i / 10 % 10, key = i % 10;
+    EXPECT_EQ(w.data<float>()[i] != 0.0f, key <= query && key >= query - 4) << query << ", " << key;
+  }
 }
 
 TEST(TransformerLayer, WrongUseSaysWhatIsWrong) {

@@ -12,7 +12,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed {
+namespace heed::norm_test {
 namespace {
 
 using test::check_golden;
@@ -119,4 +119,4 @@ TEST(Norms, RefuseWrongSizes) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::norm_test

@@ -29,13 +29,16 @@ constexpr std::int64_t kBeyondEveryPosition = std::int64_t{1} << 60;
 
 }  // namespace
 
-Mask causal(Corner corner) { return position_mask<Band>("causal", Interval{-kBeyondEveryPosition, 1}, corner); }
+Mask causal(Corner corner) {
+  return position_mask<Band>("causal", Interval{-kBeyondEveryPosition, 1}, corner);
+}
 
 Mask window(std::int64_t left, std::int64_t right, Corner corner) {
   HEED_CHECK(left >= 0 && right >= 0,
              "[window] left {}, right {}: neither may be negative; kUnlimited lifts a limit", left,
              right);
-  const Interval around{-std::min(left, kBeyondEveryPosition), std::min(right, kBeyondEveryPosition) + 1};
+  const Interval around{-std::min(left, kBeyondEveryPosition),
+                        std::min(right, kBeyondEveryPosition) + 1};
   return position_mask<Band>("window", around, corner);
 }
 

@@ -5,7 +5,7 @@
 
 #include "heed/attention/masks.h"
 #include "heed/attention/pairs.h"
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
 #include "heed/base/error.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/elementwise.h"

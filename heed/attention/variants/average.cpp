@@ -1,6 +1,6 @@
 #include "heed/attention/variants/average.h"
 
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"

@@ -87,7 +87,7 @@ Tensor GlobalAttention::keys(const Tensor& memory, std::int64_t first) const {
   }
   const std::int64_t end = first + memory.size(1);
   HEED_CHECK(end <= config_.max_length,
-             "[{}] the memory has {} positions, the location score at most {}: make the layer with a "
+             "[{}] the memory has {} positions, the location score knows {}: make the layer with a "
              "greater max_length",
              name(), end, config_.max_length);
   const Tensor rows = slice(weight, 0, first, end);                         // [Tk, E]

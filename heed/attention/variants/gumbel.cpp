@@ -10,8 +10,10 @@ namespace heed {
 
 void GumbelConfig::fields(io::Fields& field) {
   global.fields(field);
-  field("temperature", temperature, "temperature of the softmax that the gradient flows through", {.min = 0});
-  field("sample", sample, "sample outside training, too, instead of taking the most probable position");
+  field("temperature", temperature, "temperature of the softmax that the gradient flows through",
+        {.min = 0});
+  field("sample", sample,
+        "sample outside training, too, instead of taking the most probable position");
 }
 
 void GumbelConfig::validate() const {

@@ -4,7 +4,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/masks.h"
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
@@ -20,7 +20,8 @@ void LinearAttentionConfig::fields(io::Fields& field) {
   field("heads", heads, "heads", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
   field("bias", bias, "whether the linear layers have biases");
-  field("chunk", chunk, "if causal: positions of a chunk, within which scores are computed for pairs", {.min = 1});
+  field("chunk", chunk,
+        "if causal: positions of a chunk, within which scores are computed for pairs", {.min = 1});
 }
 
 void LinearAttentionConfig::validate() const {
@@ -81,7 +82,8 @@ Tensor LinearAttention::query_features(const Tensor& x) const {
   return features(split_heads(q_proj(x), config_.heads));  // [B, H, Tq, D]
 }
 
-LinearAttention::KeysAndValues LinearAttention::keys_and_values(const Tensor& memory, const Tensor& lengths) const {
+LinearAttention::KeysAndValues LinearAttention::keys_and_values(const Tensor& memory,
+                                                                const Tensor& lengths) const {
   Tensor k = features(split_heads(k_proj(memory), config_.heads));  // [B, H, Tk, D]
   Tensor v = split_heads(v_proj(memory), config_.heads);            // [B, H, Tk, D]
   const Shape one_each{v.size(0), v.size(1), v.size(2), 1};

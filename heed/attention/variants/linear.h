@@ -16,7 +16,8 @@ struct LinearAttentionConfig {
   std::int64_t heads = 4;
   std::int64_t memory_embed = 0;  // 0: as embed
   bool bias = true;
-  std::int64_t chunk = 64;  // if causal: positions of a chunk, within which scores are computed for pairs
+  std::int64_t chunk =
+      64;  // if causal: positions of a chunk, within which scores are computed for pairs
 
   void fields(io::Fields& field);
   void validate() const;

@@ -6,7 +6,8 @@ namespace heed {
 
 void LocalMConfig::fields(io::Fields& field) {
   global.fields(field);
-  field("window", window, "number of positions on each side of its own that a query attends to", {.min = 0});
+  field("window", window, "number of positions on each side of its own that a query attends to",
+        {.min = 0});
 }
 
 LocalMAttention::LocalMAttention(const Config& config, Generator& generator)

@@ -15,9 +15,10 @@ namespace heed {
 
 void LocalPConfig::fields(io::Fields& field) {
   global.fields(field);
-  field("window", window, "maximum distance of visible positions from the predicted centre", {.min = 0});
-  field("deviation", deviation, "standard deviation of the Gaussian around the centre; 0: half the window",
+  field("window", window, "maximum distance of visible positions from the predicted centre",
         {.min = 0});
+  field("deviation", deviation,
+        "standard deviation of the Gaussian around the centre; 0: half the window", {.min = 0});
 }
 
 void LocalPConfig::validate() const {

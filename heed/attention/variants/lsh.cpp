@@ -9,7 +9,7 @@
 #include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/embedding.h"
@@ -25,7 +25,8 @@ void LshConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("heads", heads, "heads", {.min = 1});
   field("buckets", buckets, "buckets of a hash: 1 or an even number", {.min = 1});
-  field("chunk", chunk, "sorted positions in a chunk; a chunk attends to itself and to the one before", {.min = 1});
+  field("chunk", chunk,
+        "sorted positions in a chunk; a chunk attends to itself and to the one before", {.min = 1});
   field("rounds", rounds, "number of hashes, whose results are combined", {.min = 1});
   field("seed", seed, "seed of the hashes", {.min = 0});
   field("bias", bias, "whether the linear layers have biases");

@@ -15,7 +15,8 @@ struct LshConfig {
   std::int64_t embed = 64;
   std::int64_t heads = 4;
   std::int64_t buckets = 16;  // 1, or even; about n / chunk of them make full chunks
-  std::int64_t chunk = 64;    // sorted positions in a chunk; a chunk attends to itself and to the one before
+  std::int64_t chunk =
+      64;  // sorted positions in a chunk; a chunk attends to itself and to the one before
   std::int64_t rounds = 4;
   std::int64_t seed = 0;  // seed of the directions
   bool bias = true;

@@ -13,7 +13,8 @@ void LuongDecoderConfig::fields(io::Fields& field) {
   field("cell", cell, "the recurrent cell");
   field("layers", layers, "layers of the cell", {.min = 1});
   field("dropout", dropout, "dropout probability between layers of the cell", {.min = 0, .max = 1});
-  field("input_feeding", input_feeding, "whether a step reads the attentional vector of the step before");
+  field("input_feeding", input_feeding,
+        "whether a step reads the attentional vector of the step before");
   field("attention", attention, "attention to the memory");
 }
 

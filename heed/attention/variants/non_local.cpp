@@ -21,8 +21,7 @@ void NonLocalConfig::fields(io::Fields& field) {
   field("channels", channels, "channels inside the block; 0: half of embed", {.min = 0});
   field("form", form, "function that compares two places");
   field("subsample", subsample,
-        "keys and values are max-pooled over squares of this size; 1: no pooling",
-        {.min = 1});
+        "keys and values are max-pooled over squares of this size; 1: no pooling", {.min = 1});
 }
 
 namespace {
@@ -56,7 +55,7 @@ void check(const AttentionInput& in, std::int64_t embed) {
              in.x.defined() ? to_string(in.x.shape()) : "undefined", embed, embed);
   HEED_CHECK(
       !in.memory.defined() && !in.lengths.defined() && !in.causal && in.mask.everything(),
-      "[non_local] a memory, lengths, causal or a mask is given: every place of a picture attends " 
+      "[non_local] a memory, lengths, causal or a mask is given: every place of a picture attends "
       "to every other; give x alone");
 }
 
@@ -91,7 +90,7 @@ NonLocal::Operands NonLocal::project(const Tensor& x) const {
   const auto pooled = [&](const Tensor& features) {
     return maxima(features, x, config_.subsample);  // [B, N', …]
   };
-  Tensor q = theta ? (*theta)(places) : places;     // [B, N, D]
+  Tensor q = theta ? (*theta)(places) : places;      // [B, N, D]
   Tensor k = pooled(phi ? (*phi)(places) : places);  // [B, N', D]
   if (compare.defined()) {
     // w^T [theta_i, phi_j] = a_i + b_j = (a_i, 1) . (1, b_j).

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
 #include "heed/attention/variants/ntm_memory.h"
 #include "heed/nn/init.h"
 #include "heed/ops/elementwise.h"
@@ -18,7 +18,8 @@ void NtmConfig::fields(io::Fields& field) {
   field("width", width, "size of a slot", {.min = 1});
   field("read_heads", read_heads, "number of read heads", {.min = 1});
   field("write_heads", write_heads, "number of write heads", {.min = 1});
-  field("shifts", shifts, "maximum number of slots that a head moves in one step, in either direction", {.min = 0});
+  field("shifts", shifts,
+        "maximum number of slots that a head moves in one step, in either direction", {.min = 0});
   field("controller", controller, "network that controls the heads");
   field("hidden", hidden, "features of the controller; 0: as embed", {.min = 0});
 }

@@ -85,17 +85,17 @@ Attended PointerGenerator::walk(const Tensor& queries, const Memory& memory, con
   const std::int64_t B = queries.size(0), Tq = queries.size(1), Tk = memory.keys.size(1);
   std::vector<Tensor> contexts, weights, coverages;
   for (std::int64_t t = 0; t < Tq; ++t) {
-    Tensor keys = memory.keys, values = memory.values, sees;
+    Tensor keys = memory.keys, values = memory.values, visible;
     if (seen.defined()) {
       // Hidden values are replaced by 0, since NaN times a weight or gradient of 0 is NaN.
-      sees = unsqueeze(view::select(seen, 1, t), 2);  // [B, Tk, 1]
-      keys = where(sees, keys, 0.0);                  // [B, Tk, D]
-      values = where(sees, values, 0.0);              // [B, Tk, E']
+      visible = unsqueeze(view::select(seen, 1, t), 2);  // [B, Tk, 1]
+      keys = where(visible, keys, 0.0);                  // [B, Tk, D]
+      values = where(visible, values, 0.0);              // [B, Tk, E']
     }
     Tensor features = keys + slice(queries, 1, t, t + 1);  // [B, Tk, D]
     if (coverage_weight.defined()) features = features + coverage * coverage_weight;
     Tensor scores = matmul(tanh(features), unsqueeze(v, 1));  // [B, Tk, 1]
-    if (sees.defined()) scores = where(sees, scores, kHidden);
+    if (visible.defined()) scores = where(visible, scores, kHidden);
     const Tensor a = softmax(scores, 1);               // [B, Tk, 1]
     contexts.push_back(matmul(transpose(a), values));  // [B, 1, E']
     weights.push_back(transpose(a));                   // [B, 1, Tk]

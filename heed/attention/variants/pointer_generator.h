@@ -35,8 +35,8 @@ struct Attended {
 
 /// The words that a mixture is computed over.
 struct CopyWords {
-  Tensor logits;           ///< [B, Tq, V], over the vocabulary.
-  Tensor source_ids;       ///< i64 [B, Tk]: words of the source; V and above: not in the vocabulary.
+  Tensor logits;      ///< [B, Tq, V], over the vocabulary.
+  Tensor source_ids;  ///< i64 [B, Tk]: words of the source; V and above: not in the vocabulary.
   std::int64_t extra = 0;  ///< The number of words not in the vocabulary.
 };
 

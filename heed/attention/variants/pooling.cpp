@@ -18,8 +18,7 @@ namespace heed {
 void PoolingConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("hidden", hidden, "features of the score; 0: as embed", {.min = 0});
-  field("hops", hops, "number of result vectors, each with a query of its own",
-        {.min = 1});
+  field("hops", hops, "number of result vectors, each with a query of its own", {.min = 1});
   field("bias", bias, "whether the linear layer has a bias");
 }
 

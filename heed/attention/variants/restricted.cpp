@@ -14,8 +14,8 @@ void RestrictedConfig::fields(io::Fields& field) {
 void RestrictedConfig::validate() const {
   multi_head.validate();
   HEED_CHECK(left >= -1 && right >= -1,
-             "[restricted] left {}, right {}: give a number of positions, or -1 for all",
-             left, right);
+             "[restricted] left {}, right {}: give a number of positions, or -1 for all", left,
+             right);
 }
 
 namespace {

@@ -107,7 +107,9 @@ TEST(LuongDecoder, OnlyTheDecoderCombines) {
   for (const NamedTensor& named : decoder.named_parameters()) {
     EXPECT_FALSE(named.name.starts_with("attention.combine")) << named.name;
     if (named.name.starts_with("combine")) ++combines;
-    if (named.name == "attention.weight") EXPECT_EQ(named.tensor.shape(), (Shape{4, 4}));
+    if (named.name == "attention.weight") {
+      EXPECT_EQ(named.tensor.shape(), (Shape{4, 4}));
+    }
   }
   EXPECT_EQ(combines, 1);
 }

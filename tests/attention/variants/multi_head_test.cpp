@@ -18,7 +18,7 @@
 #include "tests/support/op_case.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed {
+namespace heed::multi_head_test {
 namespace {
 
 using test::Golden;
@@ -308,4 +308,4 @@ TEST(MultiHead, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::multi_head_test

@@ -14,10 +14,11 @@ namespace heed {
 
 /// Throws if a memory is given: the layer attends to x itself.
 inline void refuse_memory(std::string_view layer, const Tensor& memory) {
-  HEED_CHECK(!memory.defined(),
-             "[{}] a memory {} is given: this layer attends to x itself; use one that takes a memory, "
-             "such as multi_head",
-             layer, to_string(memory.shape()));
+  HEED_CHECK(
+      !memory.defined(),
+      "[{}] a memory {} is given: this layer attends to x itself; use one that takes a memory, "
+      "such as multi_head",
+      layer, to_string(memory.shape()));
 }
 
 /// Throws if a mask is given besides lengths and causal.
