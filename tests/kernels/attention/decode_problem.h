@@ -123,7 +123,7 @@ struct Case {
   AttentionShape shape;
   Predicate may = nullptr;
   bool exact = false;
-  bool modify = false, reweight = false;
+  bool modifiers = false, reweights = false;
   Normalise normaliser = Normalise::softmax;
   bool sinks = false;
   float size = 1;  // of queries
@@ -171,15 +171,15 @@ Result decode(const Problem& p, const std::vector<T>& k, const std::vector<T>& v
   const PredicateMask mask(p.of.may, p.of.exact);
   Slope slope;
   Reweigh reweigh;
-  TileStage<float>* modify[] = {&slope};
-  TileStage<float>* reweight[] = {&reweigh};
+  TileStage<float>* modifiers[] = {&slope};
+  TileStage<float>* reweights[] = {&reweigh};
   AttentionProgram<float> program;
   program.shape = s;
   program.scale = scale_of(s);
   program.normaliser = p.of.normaliser;
   if (p.of.may != nullptr) program.mask = &mask;
-  if (p.of.modifiers) program.modifiers = modify;
-  if (p.of.reweights) program.reweights = reweight;
+  if (p.of.modifiers) program.modifiers = modifiers;
+  if (p.of.reweights) program.reweights = reweights;
   if (p.of.sinks) program.sinks = p.sinks.data();
 
   Result result{test::guarded(p.outputs() * s.Dv), test::guarded(p.outputs())};

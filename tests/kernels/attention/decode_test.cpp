@@ -126,10 +126,10 @@ TEST(AttentionDecode, Masks) {
 // Without a norm, the terms of a sum are larger than it.
 TEST(AttentionDecode, NormalisersAndSinks) {
   for (const Normalise normaliser : {Normalise::sigmoid, Normalise::none}) {
-    check({.shape = shape(4, 2, 2, 1100, 16, 20), .normaliser = normalise}, "pointwise", 1e-4);
+    check({.shape = shape(4, 2, 2, 1100, 16, 20), .normaliser = normaliser}, "pointwise", 1e-4);
     const AttentionShape s = shape(4, 2, 2, 90, 16, 20);
-    check({.shape = s, .may = holes, .normaliser = normalise}, "holes", 1e-5);
-    check({.shape = s, .may = first_row_blind, .normaliser = normalise}, "blind", 1e-5);
+    check({.shape = s, .may = holes, .normaliser = normaliser}, "holes", 1e-5);
+    check({.shape = s, .may = first_row_blind, .normaliser = normaliser}, "blind", 1e-5);
   }
   check({.shape = shape(4, 2, 2, 1100, 16, 20), .sinks = true}, "sinks");
   check({.shape = shape(4, 2, 2, 90, 16, 20), .may = first_row_blind, .sinks = true}, "sinks");
