@@ -20,7 +20,7 @@ namespace heed::bench {
 namespace {
 
 constexpr double kSameLoss = 1e-4;   // relative to the loss
-constexpr int kStepRepeats = 2;          // per round and side
+constexpr int kStepRepeats = 2;      // per round and side
 constexpr double kMuchSlower = 1.3;  // a mode this much slower is not measured again
 
 class Duel {

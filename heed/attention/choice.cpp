@@ -92,8 +92,9 @@ AttentionChoice AttentionChoice::within(const BlockOptions& block) const {
 PositionChoice::PositionChoice(std::string_view text) : text_(text) {
   const std::vector<std::string> words = split_options(text);
   if (words.empty()) return;
-  config_.name = find_position(words[0]).name;
+  config_.name = words[0];
   io::set_fields(config_, std::span(words).subspan(1));
+  find_position(config_.name);  // or it is an error
 }
 
 bool PositionChoice::acts_in_attention() const {

@@ -43,6 +43,7 @@ class AttentionChoice {
     return config_->make(generator);
   }
 
+  /// Whether both were made from the same text.
   friend bool operator==(const AttentionChoice& a, const AttentionChoice& b) {
     return a.text_ == b.text_;
   }
@@ -71,6 +72,7 @@ class PositionChoice {
   /// Whether attention layers apply it, rather than the embeddings of a model.
   bool acts_in_attention() const;
 
+  /// Whether both were made from the same text.
   friend bool operator==(const PositionChoice& a, const PositionChoice& b) {
     return a.text_ == b.text_;
   }

@@ -21,12 +21,14 @@ std::vector<std::int64_t> identity(std::int64_t rows) {
   return all;
 }
 
-// One row of a step's weights, [rows, H, 1, Tk] -> [1, H, 1, keys], with zeros after Tk.
-Tensor row_of(const Tensor& weights, std::int64_t row, std::int64_t keys) {
+// One row of a step's weights, [rows, H, 1, Tk] -> [1, H, 1, keys]: the step's first key is number
+// `first`, and keys that it does not have get 0.
+Tensor row_of(const Tensor& weights, std::int64_t row, std::int64_t first, std::int64_t keys) {
   const std::int64_t H = weights.size(1), Tk = weights.size(3);
-  const Tensor own = slice(weights, 0, row, row + 1);  // [1, H, 1, Tk]
-  if (Tk >= keys) return slice(own, 3, 0, keys);
-  return concat({own, zeros({1, H, 1, keys - Tk}, weights.dtype())}, 3);
+  Tensor own = slice(weights, 0, row, row + 1);                   // [1, H, 1, Tk]
+  if (first + Tk > keys) own = slice(own, 3, 0, keys - first);  // padding of the batch
+  const auto none = [&](std::int64_t count) { return zeros({1, H, 1, count}, weights.dtype()); };
+  return concat({none(first), own, none(keys - first - own.size(3))}, 3);
 }
 
 }  // namespace
@@ -38,22 +40,22 @@ Tensor ids_of(std::span<const std::int32_t> tokens, std::int64_t rows) {
 }
 
 DecodingSteps::DecodingSteps(const Linear& output, std::int64_t rows,
-                             std::unique_ptr<Decoding> decoding, Observed observed)
+                             std::unique_ptr<Decoding> decoding, ObservedWeights observed)
     : output_(output),
       rows_(rows),
       decoding_(std::move(decoding)),
       observed_(observed),
       parents_(identity(rows)) {
-  if (observed_ != Observed::none) decoding_->observe(now_, observed_);
+  if (observed_ != ObservedWeights::none) decoding_->observe(now_, observed_);
 }
 
 Tensor DecodingSteps::step(std::span<const std::int32_t> last) {
   const NoGrad no_grad;
   HEED_ASSERT(std::ssize(last) == rows_);
   const Tensor y = decoding_->step(ids_of(last, rows_));  // [rows, 1, E]
-  if (observed_ != Observed::none) {
+  if (observed_ != ObservedWeights::none) {
     Step step{std::exchange(parents_, identity(rows_)), now_};
-    if (observed_ == Observed::cross) {
+    if (observed_ == ObservedWeights::cross) {
       for (LayerWeights& layer : step.layers) {
         if (layer.cross.defined()) layer.cross = mean(layer.cross, {1}, {.keep_axes = true});
       }
@@ -66,7 +68,7 @@ Tensor DecodingSteps::step(std::span<const std::int32_t> last) {
 void DecodingSteps::reorder(std::span<const std::int64_t> from) {
   rows_ = std::ssize(from);
   decoding_->reorder(from);
-  if (observed_ == Observed::none) return;
+  if (observed_ == ObservedWeights::none) return;
   std::vector<std::int64_t> next;
   next.reserve(from.size());
   for (const std::int64_t row : from) next.push_back(parents_[static_cast<std::size_t>(row)]);
@@ -96,7 +98,11 @@ std::vector<LayerWeights> DecodingSteps::weights_of(const Hypothesis& hypothesis
     for (std::size_t t = 0; t < rows.size(); ++t) {
       const Tensor& weights = steps_[t].layers[layer].*which;
       if (!weights.defined()) return Tensor();
-      all.push_back(row_of(weights, rows[t], keys));
+      // Step t has t + 1 keys of its own; a cache with a window has dropped the first ones.
+      const std::int64_t own = static_cast<std::int64_t>(t) + 1;
+      const bool is_self = which == &LayerWeights::self;
+      const std::int64_t first = is_self ? std::max<std::int64_t>(0, own - weights.size(3)) : 0;
+      all.push_back(row_of(weights, rows[t], first, keys));
     }
     return all.empty() ? Tensor() : concat(all, 2);  // [1, H, T, keys]
   };

@@ -18,10 +18,10 @@ Tensor ids_of(std::span<const std::int32_t> tokens, std::int64_t rows);
 
 class DecodingSteps : public StepModel {
  public:
-  /// Continues `rows` sequences. The output layer must outlive it. Weights for Observed::cross are
+  /// Continues `rows` sequences. The output layer must outlive it. Weights for ObservedWeights::cross are
   /// the mean over heads.
   DecodingSteps(const Linear& output, std::int64_t rows, std::unique_ptr<Decoding> decoding,
-                Observed observed = Observed::none);
+                ObservedWeights observed = ObservedWeights::none);
 
   std::int64_t rows() const override { return rows_; }
   std::int64_t vocabulary() const override { return output_.weight.out(); }
@@ -43,7 +43,7 @@ class DecodingSteps : public StepModel {
   const Linear& output_;
   std::int64_t rows_;
   std::unique_ptr<Decoding> decoding_;
-  Observed observed_;
+  ObservedWeights observed_;
   std::vector<LayerWeights> now_;      // of the last step
   std::vector<std::int64_t> parents_;  // of the next step
   std::vector<Step> steps_;

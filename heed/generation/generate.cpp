@@ -136,12 +136,13 @@ std::vector<GeneratedText> generate_text(const TextGenerator& generator, const P
   const Start start{
       .token = prompt.tokens.back(), .source_length = std::nullopt, .stream = hooks.stream};
   const SearchPlan plan = make_plan(search_options, generator.tokenizer->special());
+  const std::vector<NBest> found_all = search(watched, {&start, 1}, plan);
   std::vector<GeneratedText> results;
-  for (Hypothesis& found : search(watched, {&start, 1}, plan)[0]) {
+  for (const Hypothesis& found : found_all[0]) {
     DecodeStream copy = begun;
     std::string text;
     for (const std::int32_t token : found.tokens) text += copy.add(token);
-    results.push_back({text + copy.finish(), std::move(found)});
+    results.push_back({text + copy.finish(), found});
   }
   if (is_single && hooks.on_text) hooks.on_text(told.finish());
   return results;

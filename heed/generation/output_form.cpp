@@ -62,8 +62,8 @@ std::string output_lines(const Translator& translator, const Translated& transla
   return line;
 }
 
-Observed observed_for(const OutputForm& form) {
-  return form.alignment == AlignmentForm::none ? Observed::none : Observed::cross;
+ObservedWeights observed_for(const OutputForm& form) {
+  return form.alignment == AlignmentForm::none ? ObservedWeights::none : ObservedWeights::cross;
 }
 
 std::string alignment_text(const Translator& translator, std::span<const std::int32_t> tokens_read,

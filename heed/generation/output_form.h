@@ -54,6 +54,6 @@ std::string alignment_text(const Translator& translator, std::span<const std::in
                            const Hypothesis& hypothesis, const OutputForm& form);
 
 /// The attention weights that translations must keep for this form (TranslateOptions::observed).
-Observed observed_for(const OutputForm& form);
+ObservedWeights observed_for(const OutputForm& form);
 
 }  // namespace heed

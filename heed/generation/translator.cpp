@@ -38,9 +38,9 @@ std::vector<LayerWeights> encoder_of(const std::vector<LayerWeights>& batch, std
   return own;
 }
 
-bool is_complete(const ModelWeights& weights, Observed what) {
+bool is_complete(const ModelWeights& weights, ObservedWeights what) {
   return std::ranges::all_of(weights.decoder, [&](const LayerWeights& layer) {
-    return layer.cross.defined() && (what == Observed::cross || layer.self.defined());
+    return layer.cross.defined() && (what == ObservedWeights::cross || layer.self.defined());
   });
 }
 
@@ -75,7 +75,7 @@ std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
   }
   std::vector<LayerWeights> encoder;
   const Memory memory = model_->encode(batch.tokens, batch.lengths,
-                                       options.observed == Observed::all ? &encoder : nullptr);
+                                       options.observed == ObservedWeights::all ? &encoder : nullptr);
   DecodingSteps steps(model_->output_layer(), std::ssize(sources),
                       model_->start(memory, options.stepping), options.observed);
   SearchOptions bounded = options.search;
@@ -85,7 +85,7 @@ std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
     if (options.on_step) options.on_step();
   });
   std::vector<NBest> found = search(watched, starts, make_plan(bounded, target_->special()));
-  if (options.observed == Observed::none) return found;
+  if (options.observed == ObservedWeights::none) return found;
   for (std::size_t b = 0; b < found.size(); ++b) {
     const std::vector<std::int32_t>& source = sources[b].tokens;
     for (Hypothesis& hypothesis : found[b]) {

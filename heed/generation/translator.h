@@ -30,7 +30,7 @@ struct TranslateOptions {
   std::int64_t batch_tokens = kBatchTokens;  // sources of a batch, padding included
   Stepping stepping = Stepping::automatic;
   /// The attention weights that hypotheses keep, from the pass that writes them.
-  Observed observed = Observed::none;
+  ObservedWeights observed = ObservedWeights::none;
   std::function<void()> on_step = {};  // before each step of a search; may end it by throwing
 };
 

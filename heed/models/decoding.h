@@ -21,7 +21,7 @@ struct ModelWeights {
 };
 
 /// Which attention weights of a model are recorded.
-enum class Observed : std::uint8_t { none, cross, all };
+enum class ObservedWeights : std::uint8_t { none, cross, all };
 
 /// How a model decodes.
 enum class Stepping : std::uint8_t {
@@ -40,7 +40,7 @@ class Decoding {
   virtual void reorder(std::span<const std::int64_t> from) = 0;
   /// Each later step writes its attention weights to `to`, one entry per layer. `to` must outlive
   /// the decoding. Weights of an attention that keeps no keys stay undefined.
-  virtual void observe(std::vector<LayerWeights>& to, Observed what) = 0;
+  virtual void observe(std::vector<LayerWeights>& to, ObservedWeights what) = 0;
 };
 
 }  // namespace heed

@@ -12,7 +12,7 @@ void StackState::reorder(std::span<const std::int64_t> from) {
   for (LayerState& layer : layers) layer.reorder(from);
 }
 
-void StackState::observe(std::vector<LayerWeights>& to, Observed what) {
+void StackState::observe(std::vector<LayerWeights>& to, ObservedWeights what) {
   to.assign(layers.size(), {});
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].observe(to[i], what);
 }

@@ -22,7 +22,7 @@ struct StackState {
   /// Sequence i becomes what sequence from[i] was.
   void reorder(std::span<const std::int64_t> from);
   /// Each later step writes its attention weights to `to`, one entry per layer.
-  void observe(std::vector<LayerWeights>& to, Observed what);
+  void observe(std::vector<LayerWeights>& to, ObservedWeights what);
 };
 
 /// Parameters "layers.0" …, "norm", as in torch.nn.TransformerEncoder and TransformerDecoder.

@@ -23,7 +23,7 @@ class StateDecoding : public Decoding {
     return stack_.step(x, state_);  // [B, T, E]
   }
   void reorder(std::span<const std::int64_t> from) override { state_.reorder(from); }
-  void observe(std::vector<LayerWeights>& to, Observed what) override { state_.observe(to, what); }
+  void observe(std::vector<LayerWeights>& to, ObservedWeights what) override { state_.observe(to, what); }
 
  private:
   const TextEmbedding& tokens_;
@@ -41,12 +41,12 @@ class ReplayDecoding : public Decoding {
     const NoGrad no_grad;
     ids_ = ids_.defined() ? concat({ids_, ids}, 1) : ids;  // [B, all]
     const std::int64_t all = ids_.size(1), first = all - ids.size(1);
-    if (what_ == Observed::none) return slice(model_.decode(ids_, memory_), 1, first, all);
+    if (what_ == ObservedWeights::none) return slice(model_.decode(ids_, memory_), 1, first, all);
     std::vector<LayerWeights> weights;
     const Tensor y = model_.decode(ids_, memory_, &weights);  // [B, all, E]
     to_->resize(weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      if (what_ == Observed::all) (*to_)[i].self = slice(weights[i].self, 2, first, all);
+      if (what_ == ObservedWeights::all) (*to_)[i].self = slice(weights[i].self, 2, first, all);
       (*to_)[i].cross = slice(weights[i].cross, 2, first, all);
     }
     return slice(y, 1, first, all);  // [B, T, E]
@@ -56,7 +56,7 @@ class ReplayDecoding : public Decoding {
     memory_.reorder(from);
     if (ids_.defined()) ids_ = index_select(ids_, 0, from_values(from, {std::ssize(from)}));
   }
-  void observe(std::vector<LayerWeights>& to, Observed what) override {
+  void observe(std::vector<LayerWeights>& to, ObservedWeights what) override {
     to_ = &to;
     what_ = what;
   }
@@ -66,7 +66,7 @@ class ReplayDecoding : public Decoding {
   Memory memory_;
   Tensor ids_;  // [B, T], written so far
   std::vector<LayerWeights>* to_ = nullptr;
-  Observed what_ = Observed::none;
+  ObservedWeights what_ = ObservedWeights::none;
 };
 
 }  // namespace

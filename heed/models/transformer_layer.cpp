@@ -40,9 +40,9 @@ void LayerState::reorder(std::span<const std::int64_t> from) {
   if (cross) cross->reorder(from);
 }
 
-void LayerState::observe(LayerWeights& to, Observed what) {
-  self->weights = what == Observed::all ? &to.self : nullptr;
-  if (cross) cross->weights = what == Observed::none ? nullptr : &to.cross;
+void LayerState::observe(LayerWeights& to, ObservedWeights what) {
+  self->weights = what == ObservedWeights::all ? &to.self : nullptr;
+  if (cross) cross->weights = what == ObservedWeights::none ? nullptr : &to.cross;
 }
 
 // ---- layer --------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ struct LayerState {
   /// Sequence i becomes what sequence from[i] was.
   void reorder(std::span<const std::int64_t> from);
   /// Each later step writes its attention weights to `to`.
-  void observe(LayerWeights& to, Observed what);
+  void observe(LayerWeights& to, ObservedWeights what);
 };
 
 /// The feed-forward network of a layer, plain or gated. Its parameters stand among the layer's own.

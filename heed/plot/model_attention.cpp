@@ -91,7 +91,7 @@ AttentionView attention_of(const LoadedModel& model, std::string_view text,
   if (const auto* const translator = std::get_if<Translator>(&model)) {
     const std::string sentence(text);
     const auto found =
-        translator->translate({&sentence, 1}, {.search = search, .observed = Observed::all});
+        translator->translate({&sentence, 1}, {.search = search, .observed = ObservedWeights::all});
     HEED_CHECK(!found[0].empty(), "[see] the search found no translation: give one with --target");
     return attention_of(*translator, text, found[0][0].hypothesis);
   }

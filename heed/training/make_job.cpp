@@ -95,9 +95,6 @@ std::optional<std::int64_t> padding_of(const Tokenizer& tokenizer) {
 template <typename Interface>
 std::unique_ptr<Interface> new_model(const TrainConfig& config, const ModelSizes& sizes) {
   ModelChoice choice = config.models.at(config.model_kind());
-  for (const AttentionChoice& attention : choice.config().attentions()) {
-    check_trainable(choice.kind().name, attention);
-  }
   choice.config().set_sizes(sizes);
   Generator generator(config.trainer.seed);
   std::unique_ptr<Model> model = choice.make(generator);
@@ -206,6 +203,10 @@ MadeJob make_job(const TrainConfig& config,
   config.validate();
   HEED_CHECK(!config.train_sets.empty(),
              "[train] there is nothing to train on: give train_sets, source and target");
+  const ModelChoice& model = config.models.at(config.model_kind());
+  for (const AttentionChoice& attention : model.config().attentions()) {
+    check_trainable(model.kind().name, attention);
+  }
   default_generator() = Generator(config.trainer.seed);
   MadeJob made;
   switch (config.task) {

@@ -89,7 +89,7 @@ ModelAttention attention(const Translator& translator, const std::string& source
     return attention_for(translator, source, {.tokens = translator.target()->encode(*target)});
   }
   TranslateOptions observed = with_interrupts(options);
-  observed.observed = Observed::all;
+  observed.observed = ObservedWeights::all;
   const auto found = translator.translate({&source, 1}, observed);
   HEED_CHECK(!found[0].empty(), "[attention] the search found no translation: give a target");
   return attention_for(translator, source, found[0][0].hypothesis);

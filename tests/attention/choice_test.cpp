@@ -84,7 +84,8 @@ TEST(AttentionChoice, EveryMechanismWithItsSampleIsOne) {
 }
 
 TEST(AttentionChoice, OptionsReachTheLayer) {
-  const auto layer = AttentionChoice("restricted embed=12 heads=3 left=1 right=0 bias=false").make();
+  const auto layer =
+      AttentionChoice("restricted embed=12 heads=3 left=1 right=0 bias=false").make();
   const auto* const restricted = dynamic_cast<const RestrictedAttention*>(layer.get());
   ASSERT_NE(restricted, nullptr);
   EXPECT_EQ(restricted->in_proj->weight.data.shape(), (Shape{36, 12}));
@@ -101,7 +102,10 @@ TEST(AttentionChoice, OptionsReachTheLayer) {
 TEST(AttentionChoice, TheGeneratorDecidesTheFirstValues) {
   const auto first = [](std::uint64_t seed) {
     Generator generator(seed);
-    return AttentionChoice("multi_head embed=8").make(generator)->parameters()[0].to_vector<float>();
+    return AttentionChoice("multi_head embed=8")
+        .make(generator)
+        ->parameters()[0]
+        .to_vector<float>();
   };
   EXPECT_EQ(first(7), first(7));
   EXPECT_NE(first(7), first(8));
@@ -190,8 +194,8 @@ TEST(AttentionChoice, OwnOptionsWinOverThoseOfABlock) {
     const auto defaults = values_of(mechanism.options());
     auto expected = defaults;
     const std::pair<const char*, const char*> own[] = {
-        {"embed", "32"},  {"heads", "2"},       {"kv-heads", "2"},
-        {"head-size", "4"}, {"bias", "true"}, {"dropout", "0.125"}, {"combine", "true"}};
+        {"embed", "32"},  {"heads", "2"},       {"kv-heads", "2"},  {"head-size", "4"},
+        {"bias", "true"}, {"dropout", "0.125"}, {"combine", "true"}};
     for (const auto& [option, value] : own) {
       std::string name = option;
       std::ranges::replace(name, '-', '_');

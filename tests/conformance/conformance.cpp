@@ -252,9 +252,8 @@ double step_error(const Tensor& step, const Tensor& expected) {
   }
   const std::int64_t columns = step.size(-1);
   const Tensor later = clone_data(view::slice(expected, -1, columns, expected.size(-1)));
-  return std::max(
-      max_relative_error(step, clone_data(view::slice(expected, -1, 0, columns))),
-      max_relative_error(zeros(later.shape(), later.dtype()), later));
+  return std::max(max_relative_error(step, clone_data(view::slice(expected, -1, 0, columns))),
+                  max_relative_error(zeros(later.shape(), later.dtype()), later));
 }
 
 // What is wrong with the decoding of one input, in a few words each.
@@ -406,8 +405,8 @@ Failures hidden_weights(const Tensor& w, const Mode& mode) {
     const bool hidden = (mode.lengths && col >= length_of(b, T)) || (mode.causal && col > row) ||
                         (mode.mask && !sees(row, col));
     if (hidden && w.data<float>()[i] != 0.0f) {
-      return {fmt::format("row {} has weight {} at hidden position {}", row, w.data<float>()[i],
-                          col)};
+      return {
+          fmt::format("row {} has weight {} at hidden position {}", row, w.data<float>()[i], col)};
     }
   }
   return {};
@@ -425,8 +424,8 @@ Failures check_weights(const Subject& subject) {
       layer->train(training);
       const auto add = [&](const Failures& found) {
         for (const std::string& failure : found) {
-          failures.push_back(fmt::format("{}, {}: {}", mode.name,
-                                         training ? "training" : "evaluation", failure));
+          failures.push_back(
+              fmt::format("{}, {}: {}", mode.name, training ? "training" : "evaluation", failure));
         }
       };
       add(observing_failures(*layer, in));

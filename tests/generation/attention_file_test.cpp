@@ -25,7 +25,7 @@ constexpr std::size_t kMost = 1 << 24;
 
 std::vector<Translated> translated_by(const Translator& translator) {
   std::vector<Translated> all;
-  TranslationFilter filter(translator, {.observed = Observed::all}, {},
+  TranslationFilter filter(translator, {.observed = ObservedWeights::all}, {},
                            [&](const Translated& t) { all.push_back(t); });
   for (const char* const sentence : {"abc", "", "hg fe"}) filter.add(translator.read(sentence));
   filter.flush();

@@ -40,7 +40,7 @@ const Tensor& lengths() {
 }
 
 DecodingSteps steps_of(const Transformer& model, Stepping stepping,
-                       Observed observed = Observed::none) {
+                       ObservedWeights observed = ObservedWeights::none) {
   const Memory memory = model.encode(random_ids(3, 6, 1), lengths());
   return {model.output, 3, model.start(memory, stepping), observed};
 }
@@ -171,7 +171,7 @@ struct Observing {
     return test::tiny_translator(config, source, target);
   }
 
-  DecodingSteps steps(Stepping stepping, Observed observed) const {
+  DecodingSteps steps(Stepping stepping, ObservedWeights observed) const {
     return {translator.model().output_layer(), std::ssize(sources),
             translator.model().start(memory, stepping), observed};
   }
@@ -193,7 +193,7 @@ struct Observing {
 void expect_weights_of_one_pass(const Observing& observing, Stepping stepping,
                                 const SearchOptions& options) {
   const NoGrad no_grad;
-  DecodingSteps steps = observing.steps(stepping, Observed::all);
+  DecodingSteps steps = observing.steps(stepping, ObservedWeights::all);
   const std::vector<NBest> all = observing.search_with(steps, options);
   ASSERT_EQ(all.size(), observing.sources.size());
   for (std::size_t b = 0; b < all.size(); ++b) {
@@ -235,7 +235,7 @@ TEST(DecodingSteps, WeightsOfAWindowStayInTheirColumns) {
 TEST(DecodingSteps, CrossWeightsAloneAreTheMeanOverHeads) {
   const NoGrad no_grad;
   const Observing observing;
-  DecodingSteps steps = observing.steps(Stepping::cached, Observed::cross);
+  DecodingSteps steps = observing.steps(Stepping::cached, ObservedWeights::cross);
   const std::vector<NBest> all = observing.search_with(steps, {.min_length = 2, .max_length = 5});
   for (std::size_t b = 0; b < all.size(); ++b) {
     const std::vector<std::int32_t>& source = observing.sources[b];
@@ -253,7 +253,7 @@ TEST(DecodingSteps, CrossWeightsAloneAreTheMeanOverHeads) {
 TEST(DecodingSteps, LeavesOutWhatALayerDoesNotGive) {
   const NoGrad no_grad;
   const Observing observing("average");
-  DecodingSteps steps = observing.steps(Stepping::cached, Observed::all);
+  DecodingSteps steps = observing.steps(Stepping::cached, ObservedWeights::all);
   const std::vector<NBest> all = observing.search_with(steps, {.max_length = 5});
   const auto observed = steps.weights_of(all[1][0], std::ssize(observing.sources[1]));
   for (const LayerWeights& layer : observed) {

@@ -103,13 +103,13 @@ TEST(OutputForm, ScoresAndAlignmentsAreThoseOfTheSearch) {
   const Translator translator = tiny_translator(letters(), letters("uvwxyz "));
   Translated translated{.number = 0, .source = translator.read("ab"), .found = {}};
   OutputForm form{.with_score = true};
-  EXPECT_EQ(observed_for(form), Observed::none);
+  EXPECT_EQ(observed_for(form), ObservedWeights::none);
   translated.found = translator.translate(std::vector<std::string>{"ab"},
                                           {.search = {.min_length = 2}})[0];
   translated.found[0].hypothesis.score = 1.25;
   EXPECT_THAT(output_lines(translator, translated, form, {}), EndsWith("\t1.2500\n"));
   form.alignment = AlignmentForm::hard;
-  EXPECT_EQ(observed_for(form), Observed::cross);
+  EXPECT_EQ(observed_for(form), ObservedWeights::cross);
   EXPECT_THAT(error_message([&] { output_lines(translator, translated, form, {}); }),
               testing::HasSubstr("was not observed"));
 }

@@ -113,7 +113,7 @@ TEST(Translator, ShowsWhatItAttendsTo) {
   TranslateOptions options{.search = {.beam_size = 3, .n_best = 2}};
   const auto plain = translator.translate(kSentences, options);
   EXPECT_FALSE(plain[0][0].hypothesis.weights.has_value()) << "not observed";
-  options.observed = Observed::all;
+  options.observed = ObservedWeights::all;
   const auto observed = translator.translate(kSentences, options);
   for (std::size_t i = 0; i < kSentences.size(); ++i) {
     SCOPED_TRACE(kSentences[i]);
@@ -143,7 +143,7 @@ TEST(Translator, ShowsWeightsThatStepsDoNotHave) {
   config.decoder_attention = "average";
   const Translator translator = tiny_translator(config, tokenizer, tokenizer);
   const auto found =
-      translator.translate(std::vector<std::string>{"abc"}, {.observed = Observed::all});
+      translator.translate(std::vector<std::string>{"abc"}, {.observed = ObservedWeights::all});
   const Hypothesis& best = found[0][0].hypothesis;
   ASSERT_TRUE(best.weights.has_value());
   const auto T = std::ssize(best.tokens) + 1;

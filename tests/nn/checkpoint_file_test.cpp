@@ -47,7 +47,8 @@ TEST(CheckpointFile, RoundTripIsExactAndKeepsLeaves) {
   save_parameters(saved, dir / "model.safetensors", {{"made_by", "a test"}});
   const LoadReport report = load_parameters(loaded, dir / "model.safetensors");
   EXPECT_TRUE(equal_parameters(saved, loaded));
-  EXPECT_TRUE(test::same_bits(handle, saved.first.weight.data)) << "handles must see the new values";
+  EXPECT_TRUE(test::same_bits(handle, saved.first.weight.data))
+      << "handles must see the new values";
   EXPECT_TRUE(loaded.first.weight.data.tracks_grad());
   EXPECT_THAT(report.missing, IsEmpty());
   EXPECT_THAT(report.unexpected, IsEmpty());
@@ -116,7 +117,7 @@ TEST(CheckpointFile, PrefixAndRenameReadOthersNames) {
                                 "model.encoder.layer.0.gamma", "model.encoder.layer.0.beta",
                                 "model.encoder.layer.1.gamma", "model.encoder.layer.1.beta"};
   for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].name = theirs[i];
-  tensors.push_back({"decoder.layer_x", zeros({1})});  // outside the prefix: not asked for
+  tensors.push_back({"decoder.layer_x", zeros({1})});  // outside the prefix: not loaded
   save_tensors(tensors, dir / "theirs.safetensors");
   Net net(2);
   load_parameters(net, dir / "theirs.safetensors",

@@ -76,9 +76,9 @@ TEST(Weight, RowsPassTheirGradientOn) {
   const auto random = [&](const Shape& shape) {
     return normal(shape, 0.0, 1.0, generator, DType::f64).requires_grad();
   };
-  const GradCheckResult result = gradcheck(
-      [](std::span<const Tensor> in) { return Weight(in[1]).rows(1, 3).product(in[0]); },
-      std::vector{random({5, 2}), random({4, 2})});
+  const GradCheckResult result =
+      gradcheck([](std::span<const Tensor> in) { return Weight(in[1]).rows(1, 3).product(in[0]); },
+                std::vector{random({5, 2}), random({4, 2})});
   EXPECT_TRUE(result.ok) << result.message;
 }
 

@@ -131,9 +131,9 @@ TEST(Comparison, BadConfigsAreNamed) {
     change(config);
     return error_message([&] { config.validate(); });
   };
-  EXPECT_THAT(says([](auto& c) { c.lengths = {8}; }), HasSubstr("lengths 8: give two"));
-  EXPECT_THAT(says([](auto& c) { c.sizes = {16, 8}; }), HasSubstr("sizes 16 8: give two"));
-  EXPECT_THAT(says([](auto& c) { c.sizes = {8, 8}; }), HasSubstr("rising"));
+  EXPECT_THAT(says([](auto& c) { c.lengths = {8}; }), HasSubstr("lengths 8: give at least two"));
+  EXPECT_THAT(says([](auto& c) { c.sizes = {16, 8}; }), HasSubstr("sizes 16 8: give at least two"));
+  EXPECT_THAT(says([](auto& c) { c.sizes = {8, 8}; }), HasSubstr("ascending"));
   EXPECT_THAT(says([](auto& c) { c.path_lengths = {1}; }), HasSubstr("path lengths 1"));
   EXPECT_THAT(says([](auto& c) { c.kernel = 1; }), HasSubstr("kernel of 1"));
   EXPECT_THAT(says([](auto& c) { c.neighbours = 0; }), HasSubstr("neighbourhood of 0"));

@@ -71,16 +71,18 @@ TEST(AverageAttention, BeamsFollowTheirSequences) {
 TEST(AverageAttention, WrongUseSaysWhatIsWrong) {
   const AverageAttention layer({.embed = 4});
   const Tensor x = zeros({2, 3, 4});
-  EXPECT_EQ(error_message([&] {
-              layer({.x = x, .memory = zeros({2, 5, 4})});
-            }),
-            "[average] a memory [2, 5, 4] is given: this layer asks x itself; use one that takes a "
-            "memory, such as multi_head");
-  EXPECT_EQ(error_message([&] {
-              layer.start({.batch = 2, .memory = zeros({2, 5, 4})});
-            }),
-            "[average] a memory [2, 5, 4] is given: this layer asks x itself; use one that takes a "
-            "memory, such as multi_head");
+  EXPECT_EQ(
+      error_message([&] {
+        layer({.x = x, .memory = zeros({2, 5, 4})});
+      }),
+      "[average] a memory [2, 5, 4] is given: this layer attends to x itself; use one that takes a "
+      "memory, such as multi_head");
+  EXPECT_EQ(
+      error_message([&] {
+        layer.start({.batch = 2, .memory = zeros({2, 5, 4})});
+      }),
+      "[average] a memory [2, 5, 4] is given: this layer attends to x itself; use one that takes a "
+      "memory, such as multi_head");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ BlockSparseAttention make(const BlockPattern& pattern) {
                               generator);
 }
 
-// Sequence of 8 blocks of 4: which blocks each one sees.
+// Sequence of 8 blocks of 4: which blocks each one attends to.
 void expect_blocks(const BlockPattern& pattern, const std::vector<std::string>& expected) {
   const Tensor w = test::weights_of(make(pattern), {.x = randn({1, 32, 12})});  // [1, 3, 32, 32]
   for (std::int64_t at = 0; at < w.numel(); ++at) {

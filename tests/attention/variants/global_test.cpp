@@ -60,7 +60,8 @@ TEST(GlobalAttention, EveryScoreIsThatOfItsPaper) {
           combine ? tanh(matmul(concat({context, x}, -1), transpose(layer.combine->weight.data)))
                   : context;
       EXPECT_LE(test::max_relative_error(layer(in), expected), 1e-12) << name;
-      EXPECT_LE(test::max_relative_error(test::weights_of(layer, in), unsqueeze(weights, 1)), 1e-12) << name;
+      EXPECT_LE(test::max_relative_error(test::weights_of(layer, in), unsqueeze(weights, 1)), 1e-12)
+          << name;
     }
   }
 }
@@ -92,8 +93,8 @@ TEST(GlobalAttention, AMemoryOfAnotherSize) {
 TEST(GlobalAttention, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message(
                 [] { GlobalAttention({.embed = 4, .memory_embed = 6, .score = AlignScore::dot}); }),
-            "[global] embed 4 and memory_embed 6: dot products want both alike, score=general does "
-            "not");
+            "[global] embed 4 and memory_embed 6: dot products need equal sizes, score=general "
+            "does not");
   const auto layer = make_attention("global", {"embed=4", "score=location", "max_length=5"});
   const Tensor x = zeros({1, 2, 4});
   const std::string too_long =

@@ -44,7 +44,8 @@ TEST_F(HardLayer, InUseItReadsTheLikeliestState) {
   const Tensor best = argmax(squeeze(test::weights_of(soft, in_), 1));  // [B, Tq]
   layer_.eval();
   EXPECT_LE(test::max_relative_error(layer_(in_), states_at(in_.memory, best)), 1e-6);
-  EXPECT_LE(test::max_relative_error(max(test::weights_of(layer_, in_), {-1}), ones({2, 1, 9})), 1e-6);
+  EXPECT_LE(test::max_relative_error(max(test::weights_of(layer_, in_), {-1}), ones({2, 1, 9})),
+            1e-6);
 }
 
 TEST_F(HardLayer, InTrainingItReadsOneThatIsDrawn) {

@@ -37,8 +37,8 @@ Tensor plain(const LocalPAttention& layer, const Tensor& x, const Tensor& h, dou
   const auto S = static_cast<double>(h.size(1));
   const Tensor hidden = tanh(matmul(x, transpose(layer.place_hidden.weight.data)));
   const Tensor p = sigmoid(matmul(hidden, transpose(layer.place.weight.data))) * S;  // [B, Tq, 1]
-  const Tensor distance = cast_data(arange(h.size(1)), DType::f64) - p;         // [B, Tq, Tk]
-  const Tensor scores = matmul(matmul(x, layer.weight), transpose(h));          // [B, Tq, Tk]
+  const Tensor distance = cast_data(arange(h.size(1)), DType::f64) - p;              // [B, Tq, Tk]
+  const Tensor scores = matmul(matmul(x, layer.weight), transpose(h));               // [B, Tq, Tk]
   const Tensor seen = less_equal(abs(distance), scalar(D, DType::f64));
   const Tensor weights =
       softmax(where(seen, scores, -INFINITY)) * exp(square(distance) * (-0.5 / (D / 2 * D / 2)));

@@ -26,9 +26,9 @@ std::vector<LuongDecoderConfig> configs() {
   std::vector<LuongDecoderConfig> all;
   for (const Cell cell : {Cell::gru, Cell::lstm}) {
     for (const bool feeding : {false, true}) {
-      for (const char* const attention : {"global score=general", "luong_general",
-                                          "local_m window=2", "local_p window=2",
-                                          "multi_head heads=2"}) {
+      for (const char* const attention :
+           {"global score=general", "luong_general", "local_m window=2", "local_p window=2",
+            "multi_head heads=2"}) {
         all.push_back({.embed = 6,
                        .cell = cell,
                        .layers = 2,
@@ -186,9 +186,7 @@ TEST(LuongDecoder, WrongUseSaysWhatIsWrong) {
               decoder(zeros({1, 3, 4}), {.memory = zeros({2, 3, 4})});
             }),
             "[luong_decoder] y is [1, 3, 4]: it must be [2, T, 4]");
-  EXPECT_EQ(error_message([] {
-              LuongDecoder({.embed = 4, .attention = "average"});
-            }),
+  EXPECT_EQ(error_message([] { LuongDecoder({.embed = 4, .attention = "average"}); }),
             "[luong_decoder] attention \"average\" cannot attend to a memory step by step: global, "
             "local_p and multi_head can");
 }

@@ -76,7 +76,7 @@ double plain_score(const NonLocal& block, NonLocalForm form, const std::vector<d
   }
 }
 
-// z at the places x, of which those of `asked` are asked: either all, or maxima made beforehand.
+// z at the places x. They attend to the places `asked`: either all of x, or maxima of them.
 Matrix plain_block(const NonLocal& block, NonLocalForm form, const Matrix& x,
                    const std::function<Matrix(const Matrix&)>& asked) {
   const Matrix theta = block.theta ? plain_linear(*block.theta, x) : x;
@@ -223,8 +223,8 @@ TEST(NonLocal, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([&] {
               block({.x = zeros({1, 4, 2, 2}), .causal = true});
             }),
-            "[non_local] a memory, lengths, causal or a mask is given: all places of a picture ask "
-            "each other; give x alone");
+            "[non_local] a memory, lengths, causal or a mask is given: every place of a "
+            "picture attends to every other; give x alone");
   EXPECT_EQ(error_message([] { make_attention("non_local", {"form=dots"}); }),
             "[config] \"form=dots\": form is \"dots\": it must be one of gaussian, "
             "embedded_gaussian, dot, concat; did you mean dot?");

@@ -76,7 +76,8 @@ TEST(Ntm, AMachineSetByHandStoresInARow) {
     layer.feed_forward->weight.data.mutable_data<float>()[i * (2 + kWidth) + i] = 1.0f;
     layer.heads.bias.mutable_data<float>()[erase + i] = 60.0f;
     layer.heads.weight.data.mutable_data<float>()[(add + i) * 2 + i] = 1.0f;
-    layer.out_proj.weight.data.mutable_data<float>()[i * (2 + kWidth) + 2 + i] = 1.0f;  // what is read
+    layer.out_proj.weight.data.mutable_data<float>()[i * (2 + kWidth) + 2 + i] =
+        1.0f;  // what is read
   }
   // Six steps take the write head from slot 1 around the circle to slot 0, where the reader waits.
   const Tensor x = 0.5 * randn({1, kSlots, 2});
@@ -116,11 +117,12 @@ TEST(Ntm, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([] { Ntm({.embed = 4, .slots = 4, .shifts = 2}); }),
             "[ntm] shifts 2 and slots 4: moves by -2 to 2 must lead to different slots");
   const Ntm layer({.embed = 4});
-  EXPECT_EQ(error_message([&] {
-              layer({.x = zeros({2, 3, 4}), .memory = zeros({2, 5, 4})});
-            }),
-            "[ntm] a memory [2, 5, 4] is given: this layer asks x itself; use one that takes a "
-            "memory, such as multi_head");
+  EXPECT_EQ(
+      error_message([&] {
+        layer({.x = zeros({2, 3, 4}), .memory = zeros({2, 5, 4})});
+      }),
+      "[ntm] a memory [2, 5, 4] is given: this layer attends to x itself; use one that takes a "
+      "memory, such as multi_head");
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ TEST(Restricted, DecodingKeepsOnlyWhatCanBeSeen) {
 
 TEST(Restricted, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([] { RestrictedAttention layer(around(-2, 3)); }),
-            "[restricted] left -2, right 3: give how many positions are seen, or -1 for all");
+            "[restricted] left -2, right 3: give a number of positions, or -1 for all");
   RestrictedConfig config = around(2, 2);
   config.multi_head.heads = 5;
   EXPECT_EQ(
