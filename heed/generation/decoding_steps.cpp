@@ -25,7 +25,7 @@ std::vector<std::int64_t> identity(std::int64_t rows) {
 // `first`, and keys that it does not have get 0.
 Tensor row_of(const Tensor& weights, std::int64_t row, std::int64_t first, std::int64_t keys) {
   const std::int64_t H = weights.size(1), Tk = weights.size(3);
-  Tensor own = slice(weights, 0, row, row + 1);                   // [1, H, 1, Tk]
+  Tensor own = slice(weights, 0, row, row + 1);                 // [1, H, 1, Tk]
   if (first + Tk > keys) own = slice(own, 3, 0, keys - first);  // padding of the batch
   const auto none = [&](std::int64_t count) { return zeros({1, H, 1, count}, weights.dtype()); };
   return concat({none(first), own, none(keys - first - own.size(3))}, 3);
