@@ -1,4 +1,4 @@
-// heed_bench SUITE [PART] [--results DIR]: measures, prints, and with --results keeps the figures
+// heed_bench SUITE [PART] [--results DIR]: measures, prints, and with --results writes the figures
 // as JSON.
 #include <fmt/format.h>
 

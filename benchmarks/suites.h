@@ -1,4 +1,4 @@
-// The list of benchmark suites and of what each runs.
+// The list of benchmark suites and their parts.
 #pragma once
 
 #include "benchmarks/support/report.h"

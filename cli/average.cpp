@@ -1,4 +1,4 @@
-// heed average: the mean of checkpoints as a model of its own.
+// heed average: writes the mean of checkpoints as a model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct AverageArguments {
   std::string out;
 };
 
-// Those that were named, or the last of a training run.
+// The given folders, or the last checkpoints of a training run.
 std::vector<std::filesystem::path> chosen(const AverageArguments& arguments) {
   std::vector<std::filesystem::path> folders(arguments.folders.begin(), arguments.folders.end());
   HEED_CHECK(folders.empty() != arguments.model.empty(),
@@ -52,11 +52,12 @@ void add_average(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("average", "Write the mean of checkpoints as a model");
   const auto arguments = std::make_shared<AverageArguments>();
   verb->add_option("folders", arguments->folders, "models to average");
-  verb->add_option("-m,--model", arguments->model, "or: the folder of a training run");
-  verb->add_option("--last", arguments->last, "and how many of its last checkpoints")
+  verb->add_option("-m,--model", arguments->model,
+                   "the folder of a training run, instead of folders");
+  verb->add_option("--last", arguments->last, "number of its last checkpoints")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("-o,--output", arguments->out, "the folder to write; it must not exist yet")
+  verb->add_option("-o,--output", arguments->out, "folder to write; it must not exist yet")
       ->required();
   verb->callback([arguments] { average(*arguments); });
 }

@@ -1,4 +1,4 @@
-// heed classify: a filter from texts to labels, one a line.
+// heed classify: a filter from texts to labels, one per line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
 #include "cli/verbs.h"
-#include "heed/base/error.h"
 #include "heed/base/threads.h"
 #include "heed/generation/classify.h"
+#include "heed/generation/model_folder.h"
 #include "heed/generation/ordering.h"
 #include "heed/io/config.h"
 
@@ -22,12 +22,12 @@ struct ClassifyFlags {
   std::string model;
   FilterFlags files;
   bool all = false;
-  std::int64_t max_source = 1024;
+  std::int64_t max_source = ClassifyOptions{}.max_source;
   int threads = 0;
   std::vector<std::string> ordering;  // "key=value"
 };
 
-// "label<TAB>probability", and with `all` the other labels behind it, likeliest first.
+// "label<TAB>probability"; with `all`, the other labels follow, most probable first.
 std::string line_of(const TextClassifier& classifier, const std::vector<float>& probabilities,
                     bool all) {
   std::string line;
@@ -44,7 +44,7 @@ void classify(const ClassifyFlags& flags) {
   io::set_fields(ordering, flags.ordering);
   if (flags.threads > 0) set_num_threads(flags.threads);
   const TextClassifier classifier = load_text_classifier(flags.model);
-  const std::int64_t longest = std::min(flags.max_source, classifier.model.tokens.max_length());
+  const std::int64_t longest = std::min(flags.max_source, classifier.model->max_length());
   TextLines lines(flags.files.input, flags.files.policy());
   Output output(flags.files.output);
 
@@ -59,21 +59,14 @@ void classify(const ClassifyFlags& flags) {
       [&](std::int64_t, const std::vector<float>& probabilities) {
         output.write(line_of(classifier, probabilities, flags.all));
       });
-  const auto read = [&](std::string& line) {
-    try {
-      return lines.next(line);
-    } catch (const Error&) {
-      filter.flush();  // a bad line takes nothing from those before it
-      throw;
-    }
-  };
-  for (std::string line; read(line);) {
-    std::vector<std::int32_t> tokens = read_text(classifier, line, longest);
-    const std::int64_t length = std::ssize(tokens);
-    filter.add(std::move(tokens), length);
-    if (lines.would_wait()) filter.flush();
-  }
-  filter.flush();
+  feed_lines(
+      lines,
+      [&](const std::string& line) {
+        std::vector<std::int32_t> tokens = read_text(classifier, line, longest);
+        const std::int64_t length = std::ssize(tokens);
+        filter.add(std::move(tokens), length);
+      },
+      [&] { filter.flush(); });
   output.commit();
   if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());
 }
@@ -85,9 +78,8 @@ void add_classify(CLI::App& app) {
   const auto flags = std::make_shared<ClassifyFlags>();
   verb->add_option("-m,--model", flags->model, "the folder of a classifier")->required();
   add_filter_flags(*verb, flags->files, "the texts, one a line");
-  verb->add_flag("--all", flags->all, "all labels, likeliest first");
-  verb->add_option("--max-source", flags->max_source,
-                   "the most tokens of a text that are looked at")
+  verb->add_flag("--all", flags->all, "all labels, most probable first");
+  verb->add_option("--max-source", flags->max_source, "maximum number of tokens read of a text")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();

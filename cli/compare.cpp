@@ -1,5 +1,5 @@
-// heed compare: convolution, recurrence, self-attention and restricted self-attention side by side,
-// by formula and as measured here.
+// heed compare: compares convolution, recurrence, self-attention and restricted self-attention, by
+// formula and as measured.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ struct CompareFlags {
   std::string picture;
 };
 
-// What was given by flags stays.
+// Values that flags have set are kept.
 void make_quick(const CLI::App& verb, ComparisonConfig& config) {
   const ComparisonConfig quick = ComparisonConfig::quick();
   if (verb.count("--lengths") == 0) config.lengths = quick.lengths;
@@ -42,7 +42,7 @@ Comparison run(const ComparisonConfig& config, bool quiet) {
 }
 
 void compare(const CompareFlags& flags) {
-  // Before the minute of measuring, not behind it.
+  // Checked before the minute of measuring, not after it.
   flags.config.validate();
   HEED_CHECK(flags.picture.empty() || flags.picture.ends_with(".svg"),
              "[compare] -o {}: the file's name must end in .svg", flags.picture);
@@ -82,23 +82,23 @@ void add_compare(CLI::App& app) {
   verb->add_option("--batch", config.batch, "sequences in a call")
       ->check(CLI::Range(1, 1 << 16))
       ->capture_default_str();
-  verb->add_option("--kernel", config.kernel, "k of the convolution")
+  verb->add_option("--kernel", config.kernel, "kernel size k of the convolution")
       ->check(CLI::Range(2, 1 << 10))
       ->capture_default_str();
   verb->add_option("--neighbours", config.neighbours,
-                   "r: what restricted self-attention sees on each side")
+                   "r: positions on each side in restricted self-attention")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   verb->add_option("--recurrence", config.recurrence, "gru or lstm")
       ->check(CLI::IsMember({"gru", "lstm"}))
       ->capture_default_str();
-  verb->add_option("--runs", config.runs, "of each call; the best counts")
+  verb->add_option("--runs", config.runs, "runs of each call; the best counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  verb->add_flag("--backward", config.backward, "the backward pass too");
+  verb->add_flag("--backward", config.backward, "measure the backward pass too");
   verb->add_flag("--quick", flags->quick, "small sizes, a few seconds");
   verb->add_flag("--json", flags->json, "every number as JSON instead of tables");
-  verb->add_option("-o,--output", flags->picture, "write a picture there, as SVG");
+  verb->add_option("-o,--output", flags->picture, "SVG file to write");
   verb->callback([flags, verb] {
     if (flags->quick) make_quick(*verb, flags->config);
     compare(*flags);

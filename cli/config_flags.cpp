@@ -53,7 +53,7 @@ void add_config_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
   for (const io::FieldInfo& field : fields) ++uses[leaf_of(field.path)];
   for (const io::FieldInfo& field : fields) {
     std::string names = flag_of(field.path);
-    // The short name only where no other key, or flag of the verb, has it.
+    // The short name, if no other key or flag of the verb has it.
     const std::string short_name = flag_of(leaf_of(field.path));
     if (short_name != names && uses[leaf_of(field.path)] == 1 &&
         verb.get_option_no_throw(short_name) == nullptr) {
@@ -68,7 +68,8 @@ void add_config_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
 void add_section_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
                        std::span<const std::string_view> sections,
                        std::vector<std::string>& assignments) {
-  // By name, what the sections say of it; and how many fields of any section have the name.
+  // For each name, the fields of these sections; and the number of fields of any section with this
+  // name.
   std::map<std::string_view, std::vector<const io::FieldInfo*>> found;
   std::map<std::string_view, std::size_t> uses;
   for (const io::FieldInfo& field : fields) {
@@ -84,7 +85,7 @@ void add_section_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
         });
     if (same.size() < 2 || uses[leaf] > same.size() || is_section) continue;
     io::FieldInfo field = *same.front();
-    field.value = "\"none\"";  // each section has a default of its own
+    field.value = "\"none\"";  // each section has its own default
     field.help = "";
     for (const io::FieldInfo* const one : same) {
       field.help += (field.help.empty() ? "as " : ", ") + flag_of(one->path);

@@ -1,4 +1,4 @@
-// heed corpus: looks over parallel text before training, and makes some of its own.
+// heed corpus: checks parallel text before training, and makes a small corpus.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,8 @@ ParallelText open(const CheckArguments& arguments) {
   return {arguments.source, arguments.target, arguments.text};
 }
 
-// The lengths of one side: words between spaces, and characters for languages without them.
+// The lengths of one side in words, separated by spaces, and in characters, for languages without
+// spaces.
 struct SideLengths {
   std::vector<std::int64_t> words, characters;
 

@@ -1,6 +1,6 @@
-// heed demo: the whole way in about two minutes. Makes a corpus of English and Chinese, trains a
-// translator on it, judges it by sentences it never saw, shows why it chose each word, and says how
-// to do the same with one's own files.
+// heed demo: the whole workflow in about two minutes. Makes a corpus of English and Chinese, trains
+// a translator on it, scores it on held-out sentences, shows the attention for each word, and
+// explains how to do the same with other files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,8 +18,10 @@
 #include "heed/evaluation/bleu.h"
 #include "heed/generation/alignment.h"
 #include "heed/generation/examine.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
+#include "heed/models/transformer.h"
 #include "heed/plot/alignment_text.h"
 #include "heed/plot/attention_page.h"
 #include "heed/plot/attention_sheet.h"
@@ -31,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kShown = 12;  // translations
+constexpr std::size_t kShown = 12;  // number of translations shown
 
 struct DemoArguments {
   fs::path folder = "heed-demo";
@@ -41,7 +43,7 @@ struct DemoArguments {
   fs::path model() const { return folder / "model"; }
 };
 
-// Small enough for two minutes on two cores, large enough to learn all that the grammar knows.
+// Small enough for two minutes on two cores, large enough to learn the whole grammar.
 TrainConfig demo_config(const DemoArguments& demo) {
   const auto file = [&](const char* name) { return (demo.folder / name).string(); };
   TrainConfig config;
@@ -62,17 +64,18 @@ TrainConfig demo_config(const DemoArguments& demo) {
   config.trainer.seed = static_cast<std::int64_t>(demo.grammar.seed);
   config.trainer.schedule = {
       .kind = Schedule::cosine, .peak = 3e-3, .warmup = demo.updates / 10, .total = demo.updates};
-  config.transformer.embed = 128;
-  config.transformer.heads = 4;
-  config.transformer.hidden = 256;
-  config.transformer.encoder_layers = config.transformer.decoder_layers = 2;
-  config.transformer.norm_first = true;
-  config.transformer.tied = Tied::two;
+  TransformerConfig& model = config.models.of<Transformer>();
+  model.block.embed = 128;
+  model.block.heads = 4;
+  model.block.hidden = 256;
+  model.block.norm.first = true;
+  model.encoder_layers = model.decoder_layers = 2;
+  model.tied = Tied::two;
   return config;
 }
 
-// A demo that was interrupted goes on, and one that has ended shows its results again; but not with
-// other settings.
+// An interrupted demo resumes, and a finished one shows its results again, but only with the same
+// settings.
 void check_folder(const DemoArguments& demo, const TrainConfig& config) {
   const fs::path used = demo.model() / kUsedConfig;
   if (!fs::exists(used)) return;
@@ -91,7 +94,7 @@ GrammarCorpus make_corpus(const DemoArguments& demo) {
   return corpus;
 }
 
-// Every sentence held out, translated.
+// Translations of all held-out sentences.
 std::vector<Translation> translate_all(const Translator& translator,
                                        const std::vector<GrammarPair>& pairs) {
   std::vector<std::string> sentences;
@@ -123,8 +126,8 @@ void show_translations(const std::vector<Translation>& translations,
   }
 }
 
-// The sentence, among those translated rightly, whose words move the most: the picture of a
-// diagonal says little.
+// The correctly translated sentence with the most reordering: the picture of a diagonal says
+// little.
 std::size_t most_moved(const std::vector<Translation>& translations,
                        const std::vector<GrammarPair>& pairs) {
   std::size_t best = 0;
@@ -148,14 +151,14 @@ std::vector<std::string> words_of(std::string_view sentence) {
   return words;
 }
 
-// Without the mark that SentencePiece begins a text with.
+// Without the mark at the start of a SentencePiece text.
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
   std::vector<std::string> pieces;
   for (const std::int32_t id : ids) pieces.push_back(tokenizer.decode({&id, 1}));
   return pieces;
 }
 
-// Where the translator looked while it wrote each piece.
+// Prints the attention to the source for each piece of the translation.
 void show_alignment(const Translator& translator, const GrammarPair& pair,
                     const Translation& translation) {
   const std::vector<std::int32_t> source = translator.read(pair.english);
@@ -163,7 +166,7 @@ void show_alignment(const Translator& translator, const GrammarPair& pair,
   const Tensor weights = source_attention(
       examine_weights(translator, {.source = source, .tokens = target}));  // [T + 1, S]
   const auto from = word_numbers(word_spans(*translator.source(), source), source.size());
-  std::vector<std::int64_t> to(target.size() + 1, kNoWord);  // the end is none
+  std::vector<std::int64_t> to(target.size() + 1, kNoWord);  // the end token is no word
   std::iota(to.begin(), to.end() - 1, 0);
   fmt::print("{}\n", plot::alignment_text({.weights = merge_words(weights, WordMap{from, to}),
                                            .source = words_of(pair.english),
@@ -173,7 +176,7 @@ void show_alignment(const Translator& translator, const GrammarPair& pair,
 void draw(const Translator& translator, const GrammarPair& pair, const Translation& translation,
           const fs::path& folder) {
   const plot::AttentionView view =
-      plot::attention_of(translator, pair.english, translation.hypothesis.tokens);
+      plot::attention_of(translator, pair.english, translation.hypothesis);
   io::write_file(folder / "attention.svg", plot::attention_svg(view));
   io::write_file(folder / "attention.html", plot::attention_html(view));
 }

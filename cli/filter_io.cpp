@@ -20,7 +20,8 @@ volatile std::sig_atomic_t caught = 0;
 
 extern "C" void note_end(int signal) { caught = signal; }
 
-// Without SA_RESTART, so that waiting for input ends; once, so that the next one is not caught.
+// Without SA_RESTART, so that waiting for input ends; only once, so that the next signal is not
+// caught.
 void catch_once(int signal) {
   struct sigaction action {};
   action.sa_handler = note_end;
@@ -28,7 +29,7 @@ void catch_once(int signal) {
   ::sigaction(signal, &action, nullptr);
 }
 
-// Waits until standard input has something, or its end, or a signal comes; false after `timeout`
+// Waits until standard input has data or ends, or until a signal arrives; false after `timeout`
 // milliseconds (-1: never).
 bool wait_for_input(int timeout) {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
@@ -49,7 +50,7 @@ void check_signals() {
 }
 
 void run_filter(const std::function<void()>& work) {
-  std::signal(SIGPIPE, SIG_IGN);  // write() then says so, and what is open can be put away
+  std::signal(SIGPIPE, SIG_IGN);  // write() then returns an error, and open files can be closed
   catch_once(SIGINT);
   catch_once(SIGTERM);
   int signal = 0;
@@ -103,7 +104,7 @@ void Output::commit() {
 }
 
 bool TextLines::next(std::string& line) {
-  // read() would go on after a signal; poll() does not.
+  // read() would continue after a signal; poll() does not.
   if (reader_.name() == "standard input" && !reader_.has_line()) wait_for_input(-1);
   check_signals();
   if (!reader_.next(line)) return false;
@@ -113,7 +114,7 @@ bool TextLines::next(std::string& line) {
              "[text] {} {}: mend the file, or give --on-bad skip (an empty line in its place) or "
              "--on-bad mend (U+FFFD in place of bad bytes)",
              reader_.place(), fault->what);
-  bad_.meet(*fault, reader_.place(), OnBad::skip);
+  bad_.add(*fault, reader_.place(), OnBad::skip);
   if (on_bad_ == OnBadLine::skip) {
     line.clear();
     return true;
@@ -132,11 +133,25 @@ OnBadLine FilterFlags::policy() const {
   return on_bad == "mend" ? OnBadLine::mend : OnBadLine::stop;
 }
 
+void feed_lines(TextLines& lines, const std::function<void(const std::string& line)>& add,
+                const std::function<void()>& flush) {
+  try {
+    for (std::string line; lines.next(line);) {
+      add(line);
+      if (lines.would_wait()) flush();
+    }
+  } catch (const Error&) {
+    flush();
+    throw;
+  }
+  flush();
+}
+
 void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& what) {
   verb.add_option("-i,--input", flags.input, what + "; plain or gzip; -: standard input")
       ->capture_default_str();
   verb.add_option("-o,--output", flags.output,
-                  "a file, which appears when it is whole; -: standard output")
+                  "a file, which appears when it is complete; -: standard output")
       ->capture_default_str();
   verb.add_option("--on-bad", flags.on_bad,
                   "lines with broken UTF-8 or NUL bytes: stop, skip (an empty line in their place) "

@@ -1,5 +1,5 @@
-// What filters share: lines in with a policy for bad ones, text out to a pipe or a file, and an end
-// that leaves nothing half done when somebody presses Ctrl-C or closes the pipe.
+// Common parts of filters: reading lines with a policy for invalid ones, writing text to a pipe or
+// a file, and a clean end on Ctrl-C or when the pipe is closed.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,20 +16,20 @@
 
 namespace heed::cli {
 
-/// Thrown to unwind when a signal asks for the end, or when nobody reads the output any more.
+/// Thrown to unwind when a signal arrives, or when the output has no reader any more.
 struct Stopped {
   int signal;
 };
 
-/// Runs the work of a filter. A signal ends it at its next line; what it opened is then put away,
-/// and the process ends as the signal would have ended it. A second signal ends it at once.
+/// Runs the work of a filter. A signal stops it at its next line; its resources are released, and
+/// the process ends as the signal would have ended it. A second signal ends it at once.
 void run_filter(const std::function<void()>& work);
 
-/// Throws Stopped if a signal has come.
+/// Throws Stopped if a signal has arrived.
 void check_signals();
 
-/// Text to standard output ("-") or to a file that appears when it is whole. Pipes and devices are
-/// written to as they are.
+/// Writes text to standard output ("-") or to a file that appears when it is complete. Pipes and
+/// devices are written directly.
 class Output {
  public:
   explicit Output(const std::string& path);
@@ -37,18 +37,18 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// Writes, for readers to see at once.
+  /// Writes without buffering.
   void write(std::string_view text);
-  /// Makes the file appear.
+  /// Completes the file, which then appears under its name.
   void commit();
 
  private:
   std::string name_;
-  int descriptor_ = -1;                   // of a stream
-  std::unique_ptr<io::AtomicFile> file_;  // of a file
+  int descriptor_ = -1;                   // if it is a stream
+  std::unique_ptr<io::AtomicFile> file_;  // if it is a file
 };
 
-/// What becomes of a line that is no text.
+/// The policy for a line that is not valid text.
 enum class OnBadLine : std::uint8_t { stop, skip, mend };
 
 /// Lines of text, one by one.
@@ -56,14 +56,14 @@ class TextLines {
  public:
   TextLines(const std::string& path, OnBadLine on_bad) : reader_(path), on_bad_(on_bad) {}
 
-  /// The next line: empty for one that is skipped, so that answers keep their places. False at the
-  /// end. A bad line that stops throws heed::Error.
+  /// The next line: empty for one that is skipped, so that outputs keep their line numbers. False
+  /// at the end. With OnBadLine::stop, an invalid line throws heed::Error.
   bool next(std::string& line);
-  /// Whether next() would have to wait for somebody: then it is time to answer.
+  /// Whether next() would block: then waiting results should be written.
   bool would_wait() const;
   /// "standard input:17"
   std::string place() const { return reader_.place(); }
-  /// What was wrong with lines that were skipped or mended; "" if none was.
+  /// A description of the lines that were skipped or mended; "" if there were none.
   std::string describe_bad() const { return bad_.describe(); }
 
  private:
@@ -72,7 +72,13 @@ class TextLines {
   BadLines bad_;
 };
 
-/// The flags of files and of bad lines.
+/// Feeds lines to a filter that works in batches: `add` takes a line, `flush` writes the results of
+/// all waiting lines. flush is called when the next line would block, at the end, and before an
+/// error of a line is passed on, so that results of earlier lines are not lost.
+void feed_lines(TextLines& lines, const std::function<void(const std::string& line)>& add,
+                const std::function<void()>& flush);
+
+/// The flags for files and invalid lines.
 struct FilterFlags {
   std::string input = "-", output = "-";
   std::string on_bad = "stop";
@@ -81,7 +87,7 @@ struct FilterFlags {
 };
 void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& what);
 
-/// Prints a note for people on standard error.
+/// Prints a note on standard error.
 void print_note(std::string_view text);
 
 }  // namespace heed::cli

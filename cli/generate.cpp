@@ -1,4 +1,4 @@
-// heed generate: text from a language model, on a terminal as it is made.
+// heed generate: writes text with a language model, on a terminal while it is generated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include "cli/verbs.h"
 #include "heed/base/threads.h"
 #include "heed/generation/generate.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
-#include "heed/text/decode_stream.h"
 
 namespace heed::cli {
 namespace {
@@ -24,54 +24,26 @@ struct GenerateFlags {
   std::vector<std::string> search;  // "key=value"
 };
 
-// A draw from the model as it is would ramble; these are the usual bounds.
-SearchOptions usual_options() {
-  return {.method = SearchMethod::sample,
-          .beam_size = 1,
-          .max_length = 500,
-          .temperature = 0.8,
-          .top_k = 200};
-}
-
-// What is asked of a translation only, or stands under another name.
-bool is_for_text(const io::FieldInfo& field) {
-  for (const char* const other : {"min_length", "max_length_ratio", "max_length_extra", "n_best"}) {
-    if (field.path == other) return false;
-  }
-  return true;
-}
-
-// The texts that begin with prompts, one after the other.
+// Writes the texts of the prompts, one after another.
 class Writer {
  public:
-  Writer(const TextGenerator& generator, const SearchOptions& options, const GenerateFlags& flags)
+  Writer(const TextGenerator& generator, const GenerateOptions& options, const GenerateFlags& flags)
       : generator_(generator), options_(options), flags_(flags), output_(flags.files.output) {}
 
-  void write(const std::string& prompt, std::uint64_t number) {
-    std::vector<std::int32_t> tokens = generator_.tokenizer->encode(prompt);
-    if (tokens.empty()) tokens = empty_prompt(*generator_.tokenizer);
+  void write(const std::string& text, std::uint64_t number) {
+    const Prompt prompt = read_prompt(generator_, text);
     begin();
-    DecodeStream stream(*generator_.tokenizer);
-    std::string before;
-    for (const std::int32_t token : tokens) before += stream.add(token);
-    if (prompt.empty()) before.clear();  // what stands in for a prompt is not shown
     bool is_streamed = false;
-    const auto say = [&](std::int32_t token) {
-      if (!std::exchange(is_streamed, true)) output_.write(before);
-      output_.write(stream.add(token));
+    const auto say = [&](const std::string& piece) {
+      if (!std::exchange(is_streamed, true)) output_.write(prompt.text);
+      output_.write(piece);
     };
-    const NBest found =
-        generate(generator_, {.prompt = tokens, .stream = number, .on_token = say}, options_);
-    if (is_streamed) {
-      output_.write(stream.finish() + "\n");
-      return;
-    }
+    const std::vector<GeneratedText> found = generate_text(
+        generator_, prompt, options_, {.stream = number, .on_text = say, .on_step = check_signals});
+    if (is_streamed) return output_.write("\n");
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (i > 0) begin();
-      DecodeStream copy = stream;
-      std::string text = before;
-      for (const std::int32_t token : found[i].tokens) text += copy.add(token);
-      output_.write(text + copy.finish() + "\n");
+      output_.write(prompt.text + found[i].text + "\n");
     }
   }
   void commit() { output_.commit(); }
@@ -82,16 +54,15 @@ class Writer {
   }
 
   const TextGenerator& generator_;
-  const SearchOptions& options_;
+  const GenerateOptions& options_;
   const GenerateFlags& flags_;
   Output output_;
   std::int64_t texts_ = 0;
 };
 
 void generate_texts(const GenerateFlags& flags) {
-  SearchOptions options = usual_options();
+  GenerateOptions options;
   io::set_fields(options, flags.search);
-  options.min_length = options.max_length;  // texts are read without an end, so they have none
   if (flags.threads > 0) set_num_threads(flags.threads);
   const TextGenerator generator = load_text_generator(flags.model);
   Writer writer(generator, options, flags);
@@ -112,11 +83,10 @@ void add_generate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("generate", "Write text with a language model");
   const auto flags = std::make_shared<GenerateFlags>();
   verb->add_option("-m,--model", flags->model, "the folder of a language model")->required();
-  CLI::Option* const prompt =
-      verb->add_option("-p,--prompt", flags->prompt, "what the text begins with");
+  CLI::Option* const prompt = verb->add_option("-p,--prompt", flags->prompt, "start of the text");
   add_filter_flags(*verb, flags->files, "prompts, one a line");
   verb->get_option("--input")->excludes(prompt);
-  verb->add_option("--separator", flags->separator, "the line between two texts")
+  verb->add_option("--separator", flags->separator, "line between two texts")
       ->capture_default_str();
   verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();
   verb->add_option_function<std::int64_t>(
@@ -124,11 +94,11 @@ void add_generate(CLI::App& app) {
           [flags](std::int64_t samples) {
             flags->search.push_back(fmt::format("n_best={}", samples));
           },
-          "texts for each prompt")
+          "number of texts for each prompt")
       ->check(CLI::PositiveNumber)
       ->default_str("1");
-  std::vector<io::FieldInfo> fields = io::list_fields(usual_options());
-  std::erase_if(fields, [](const io::FieldInfo& field) { return !is_for_text(field); });
+  std::vector<io::FieldInfo> fields = io::list_fields(GenerateOptions{});
+  std::erase_if(fields, [](const io::FieldInfo& field) { return field.path == "n_best"; });
   add_config_flags(*verb, fields, flags->search);
   verb->callback([flags] { run_filter([&] { generate_texts(*flags); }); });
 }

@@ -1,4 +1,4 @@
-// heed info: what this build is and what this machine lets it use.
+// heed info: shows this build, and what it can use on this machine.
 #include <fmt/format.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// heed inspect FILE: what a safetensors file holds.
+// heed inspect FILE: shows the content of a safetensors file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void add_inspect(CLI::App& app) {
   const auto path = std::make_shared<std::string>();
   const auto lenient = std::make_shared<bool>(false);
   verb->add_option("file", *path, "the file")->required();
-  verb->add_flag("--lenient", *lenient, "allow bytes behind the last tensor");
+  verb->add_flag("--lenient", *lenient, "allow bytes after the last tensor");
   verb->callback([path, lenient] { inspect(*path, *lenient); });
 }
 

@@ -1,14 +1,18 @@
-// heed list: the attention mechanisms and position codes that configs can name.
+// heed list: shows the attention mechanisms and position codes that configs can name.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "cli/verbs.h"
 #include "heed/attention/describe.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/position.h"
 #include "heed/attention/registry.h"
 #include "heed/io/json.h"
+#include "heed/models/kinds.h"
 
 namespace heed::cli {
 namespace {
@@ -25,6 +29,15 @@ void print_one(const Mechanism& mechanism) {
   }
 }
 
+// A list of entries that have a name and a description.
+template <typename Entry>
+void print_names(std::string_view title, std::span<const Entry> entries) {
+  std::size_t width = 0;
+  for (const Entry& entry : entries) width = std::max(width, entry.name.size());
+  fmt::print("\n{}\n", title);
+  for (const Entry& entry : entries) fmt::print("  {:<{}}  {}\n", entry.name, width, entry.what);
+}
+
 void print_all() {
   std::size_t name = 0, cost = 0, title = 0;
   for (const Mechanism& mechanism : mechanisms()) {
@@ -38,20 +51,18 @@ void print_all() {
     fmt::print("  {:<{}}  {:<{}}  {:<{}}  {}\n", mechanism.name, name, about.title, title,
                about.cost, cost, about.paper);
   }
-  std::size_t code = 0;
-  for (const PositionKind& kind : positions()) code = std::max(code, kind.name.size());
-  fmt::print("\nPosition codes\n");
-  for (const PositionKind& kind : positions())
-    fmt::print("  {:<{}}  {}\n", kind.name, code, kind.what);
+  print_names("Position codes", positions());
+  print_names("Masks, for programs", masks());
+  print_names("Kinds of models, by task", model_kinds());
 }
 
 }  // namespace
 
 void add_list(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("list", "Show attention mechanisms and position codes");
+  CLI::App* const verb = app.add_subcommand("list", "Show attention mechanisms, position codes, masks and kinds of models");
   const auto name = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
-  verb->add_option("name", *name, "show this mechanism alone, with its options");
+  verb->add_option("name", *name, "show only this mechanism, with its options");
   verb->add_flag("--json", *json, "everything as JSON");
   verb->callback([name, json] {
     if (*json) return print_json();

@@ -1,5 +1,5 @@
-// The program heed: finds the verb, runs it, and turns errors into exit codes (0 fine, 1 failed, 2
-// wrong usage).
+// The program heed: finds the verb, runs it, and turns errors into exit codes (0 success, 1
+// failure, 2 wrong usage).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
 int run(int argc, char** argv) {
-  const char* const program = std::getenv("HEED_PROGRAM");  // ./run says how it was called
+  const char* const program = std::getenv("HEED_PROGRAM");  // ./run sets the name it was called by
   CLI::App app("heed: attention on CPUs", program != nullptr ? program : "heed");
   app.set_version_flag("--version", std::string(heed::version()));
   app.require_subcommand(1);
@@ -40,7 +40,7 @@ int run(int argc, char** argv) {
   heed::cli::add_score(app);
   heed::cli::add_info(app);
   std::vector<std::string> words = heed::cli::spell_out(argc, argv);
-  std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
+  std::reverse(words.begin(), words.end());  // CLI11 reads them from the end
   try {
     app.parse(std::move(words));
     return 0;

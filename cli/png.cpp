@@ -15,7 +15,7 @@
 namespace heed::cli {
 namespace {
 
-constexpr double kScale = 2.0;       // letters of 7 points are sharp then
+constexpr double kScale = 2.0;       // makes letters of 7 points sharp
 constexpr double kMostPoints = 6e7;  // 240 MB while drawing
 constexpr double kLongest = 30000;   // cairo's limit is 32767
 
@@ -28,7 +28,7 @@ struct Release {
 template <typename T>
 using Owned = std::unique_ptr<T, Release>;
 
-// What went wrong, and nothing is left to free.
+// The message of an error, which is freed.
 std::string message_of(GError* error) {
   const Owned<GError> owned(error);
   return error != nullptr ? error->message : "unknown error";

@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kRedraw{100};
 constexpr std::chrono::milliseconds kLine{5000};
 constexpr const char* kClear = "\r\x1b[K";
 
-// Asked each time: windows change their size. The last column stays free, since some terminals
+// Read each time, since windows change their size. The last column stays free, since some terminals
 // begin a new line there.
 std::int64_t columns_of(std::FILE* stream) {
   constexpr std::int64_t kUsual = 80;

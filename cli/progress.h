@@ -1,5 +1,5 @@
-// A progress bar that redraws itself on a terminal, as wide as that is, and becomes a line now and
-// then in a file.
+// A progress bar that redraws itself over the width of a terminal, or prints a line at intervals
+// into a file.
 #pragma once
 
 #include <chrono>
@@ -10,30 +10,30 @@
 
 namespace heed::cli {
 
-/// Whether a line can be drawn anew there.
+/// Whether a line can be redrawn on this stream.
 bool is_terminal(std::FILE* stream);
 
 struct ProgressOptions {
   std::FILE* stream = stdout;
-  std::int64_t first = 0;  // what was done before, which says nothing of the time left
-  bool force = false;      // a bar, whatever the stream is
+  std::int64_t first = 0;  // done before the start, not used to estimate the time left
+  bool force = false;      // draw a bar on any stream
 };
 
 class Progress {
  public:
-  /// A total of 0: nobody knows.
+  /// A total of 0 means unknown.
   Progress(std::string title, std::int64_t total, const ProgressOptions& options = {});
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// So much of the total is done; the parts stand behind the bar, the most important first. It is
-  /// not drawn more than ten times a second.
+  /// Sets how much of the total is done. The parts are printed after the bar, the most important
+  /// first. It is drawn at most ten times a second.
   void update(std::int64_t done, std::vector<std::string> parts);
   void update(std::int64_t done, const std::string& part) { update(done, std::vector{part}); }
-  /// Draws at once what was told last.
+  /// Draws the last state at once.
   void draw();
-  /// A line of its own, above the bar.
+  /// Prints a separate line above the bar.
   void line(const std::string& text);
 
  private:

@@ -10,16 +10,16 @@ namespace {
 
 std::atomic<bool> interrupted = false;
 
-// The first time training is asked to save and end; the second time it ends at once, which loses
-// only what came behind the last checkpoint.
+// The first signal makes training save and stop. The second ends the program at once, which loses
+// only what came after the last checkpoint.
 extern "C" void note_signal(int number) {
   if (!interrupted.exchange(true)) return;
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, "\n", 1);  // behind the bar
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, "\n", 1);  // after the bar
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
 
-// Takes signals once there is something to save; until then they end the program as they always do.
+// Handles signals once there is something to save; until then they end the program as usual.
 class SignalWatcher : public TrainingWatcher {
  public:
   void began(std::int64_t) override {

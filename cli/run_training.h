@@ -1,4 +1,4 @@
-// One training run as the program does it: with a log, and signals that make it save and end.
+// One training run of the program: with a log, and with signals that make it save and stop.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace heed::cli {
 
 struct LoggedRun {
   TrainConfig config;
-  bool resume = false;  ///< Goes on with the checkpoints of the folder, if there are any.
+  bool resume = false;  ///< Continues from the checkpoints of the folder, if there are any.
   TrainLogOptions log = {};
   std::string tensorboard = {};  ///< A folder for event files; empty: none.
 };

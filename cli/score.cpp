@@ -91,7 +91,7 @@ void check_lines(const ScoreFlags& flags, const std::vector<System>& systems,
              "[score] --sentence-level cannot be resampled: leave out one of the two");
 }
 
-// One of each that was named; in the order of the flags, or of the names.
+// One metric of each kind named, in the order of the flags, or of the names.
 Metrics make_metrics(const ScoreFlags& flags, bool by_name) {
   std::vector<std::string> names;
   for (const std::string& name : flags.metrics) {
@@ -211,7 +211,7 @@ void print_alignments(const ScoreFlags& flags) {
 }
 
 void score(ScoreFlags flags) {
-  // As in sacreBLEU, the environment has the last word.
+  // As in sacreBLEU, the environment overrides the flags.
   const char* const format = std::getenv("SACREBLEU_FORMAT");
   for (const std::string known : {"json", "text", "latex"}) {
     if (format != nullptr && format == known) flags.format = known;

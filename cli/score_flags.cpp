@@ -9,7 +9,7 @@
 namespace heed::cli {
 namespace {
 
-// Flags of one dash and several letters, which CLI11 does not know.
+// Flags with one dash and several letters, which CLI11 does not support.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kLongNames = {{
     {"-nr", "--num-refs"},
     {"-sl", "--sentence-level"},
@@ -28,7 +28,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kLongNam
     {"-nc", "--no-color"},
 }};
 
-// An option whose words are an enum's names.
+// An option whose values are the names of an enum.
 template <typename E>
 void add_choice(CLI::App& verb, const std::string& flags, E& value, const std::string& help) {
   std::vector<std::string> names;
@@ -67,37 +67,41 @@ void add_metrics(CLI::App& verb, ScoreFlags& flags) {
   verb.add_flag("--sentence-level", flags.sentence_level, "a score for each sentence (-sl)");
   add_choice(verb, "--tokenize", flags.bleu.tokenizer, "BLEU: tokeniser (-tok)");
   verb.add_flag("--lowercase", flags.bleu.lowercase, "BLEU: ignore case (-lc)");
-  add_choice(verb, "-s,--smooth-method", flags.bleu.smoothing, "BLEU: what stands for 0 matches");
+  add_choice(verb, "-s,--smooth-method", flags.bleu.smoothing, "BLEU: smoothing of 0 matches");
   verb.add_option("--smooth-value", flags.bleu.smooth_value, "BLEU: value of floor or add-k (-sv)");
   verb.add_flag("--force", flags.force, "BLEU: do not warn of text that looks tokenised");
-  verb.add_option("--chrf-char-order", flags.chrf.char_order, "chrF: longest of characters (-cc)")
+  verb.add_option("--chrf-char-order", flags.chrf.char_order,
+                  "chrF: maximum order of character n-grams (-cc)")
       ->capture_default_str();
-  verb.add_option("--chrf-word-order", flags.chrf.word_order, "chrF: of words, 2 is chrF++ (-cw)")
+  verb.add_option("--chrf-word-order", flags.chrf.word_order,
+                  "chrF: maximum order of word n-grams, 2 is chrF++ (-cw)")
       ->capture_default_str();
   verb.add_option("--chrf-beta", flags.chrf.beta, "chrF: weight of recall")->capture_default_str();
   verb.add_flag("--chrf-whitespace", flags.chrf.whitespace, "chrF: count white space");
   verb.add_flag("--chrf-lowercase", flags.chrf.lowercase, "chrF: ignore case");
   verb.add_flag("--chrf-eps-smoothing", flags.chrf.eps_smoothing, "chrF: smooth as chrF++.py does");
-  verb.add_flag("--ter-case-sensitive", flags.ter.case_sensitive, "TER: mind case");
+  verb.add_flag("--ter-case-sensitive", flags.ter.case_sensitive, "TER: distinguish case");
   verb.add_flag("--ter-asian-support", flags.ter.asian_support, "TER: split Chinese and Japanese");
-  verb.add_flag("--ter-no-punct", flags.ter.no_punct, "TER: leave out punctuation");
-  verb.add_flag("--ter-normalized", flags.ter.normalized, "TER: cut off punctuation");
+  verb.add_flag("--ter-no-punct", flags.ter.no_punct, "TER: remove punctuation");
+  verb.add_flag("--ter-normalized", flags.ter.normalized, "TER: separate punctuation from words");
 }
 
 void add_trials(CLI::App& verb, ScoreFlags& flags) {
   verb.add_flag("--confidence", flags.confidence, "mean and 95% interval by resampling (-ci)");
-  verb.add_option("--confidence-n", flags.confidence_n, "resamplings for it (-cin)")
+  verb.add_option("--confidence-n", flags.confidence_n,
+                  "number of resamplings for --confidence (-cin)")
       ->capture_default_str();
   CLI::Option* const bootstrap = verb.add_flag(
       "--paired-bs", flags.paired_bs, "compare systems with the first by resampling (-pbs)");
-  verb.add_option("--paired-bs-n", flags.paired_bs_n, "resamplings for it (-pbsn)")
+  verb.add_option("--paired-bs-n", flags.paired_bs_n,
+                  "number of resamplings for --paired-bs (-pbsn)")
       ->capture_default_str();
   verb.add_flag("--paired-ar", flags.paired_ar,
                 "compare by swapping sentences between systems (-par)")
       ->excludes(bootstrap);
-  verb.add_option("--paired-ar-n", flags.paired_ar_n, "trials for it (-parn)")
+  verb.add_option("--paired-ar-n", flags.paired_ar_n, "number of trials for --paired-ar (-parn)")
       ->capture_default_str();
-  verb.add_option("--seed", flags.seed, "of all random draws")
+  verb.add_option("--seed", flags.seed, "seed of all random numbers")
       ->envname("SACREBLEU_SEED")
       ->capture_default_str();
 }
@@ -106,10 +110,10 @@ void add_style(CLI::App& verb, ScoreFlags& flags) {
   verb.add_option("-f,--format", flags.format, "json, text or latex")
       ->check(CLI::IsMember({"json", "text", "latex"}))
       ->capture_default_str();
-  verb.add_option("-w,--width", flags.style.digits, "digits behind the point")
+  verb.add_option("-w,--width", flags.style.digits, "digits after the decimal point")
       ->check(CLI::Range(0, 30))
       ->capture_default_str();
-  verb.add_flag("-b,--score-only", flags.style.score_only, "print nothing but the score");
+  verb.add_flag("-b,--score-only", flags.style.score_only, "print only the score");
   verb.add_flag("--short", flags.style.short_signature, "signatures in short form (-sh)");
   verb.add_flag("--no-color", flags.no_color, "no colours on a terminal (-nc)");
   verb.add_flag("-q,--quiet", flags.quiet, "no warnings");

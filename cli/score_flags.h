@@ -1,4 +1,4 @@
-// What the command line of `heed score` says.
+// The command line of `heed score`.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,8 +14,8 @@
 namespace heed::cli {
 
 struct ScoreFlags {
-  std::vector<std::string> files;   // references; with alignments: gold and the one to score
-  std::vector<std::string> inputs;  // systems; none: standard input
+  std::vector<std::string> files;   // references; for alignments: the gold one and the one to score
+  std::vector<std::string> inputs;  // outputs of systems; none: standard input
   std::size_t num_refs = 1;
   bool alignments = false;
   bool one_based = false;

@@ -1,4 +1,4 @@
-// heed see pattern [NAME…] -o FILE.svg: what mechanisms attend to, as a picture.
+// heed see pattern [NAME…] -o FILE.svg: draws the weights of mechanisms.
 #include <fmt/format.h>
 
 #include <string>
@@ -19,7 +19,7 @@ struct PatternArguments {
   plot::PatternOptions pattern;
 };
 
-// Of several mechanisms the first head each, side by side; of one all heads.
+// Draws the first head of several mechanisms side by side, or all heads of one.
 void draw_pattern(const PatternArguments& arguments) {
   HEED_CHECK(arguments.out.ends_with(".svg"), "[see] -o {}: the file's name must end in .svg",
              arguments.out);
@@ -54,8 +54,9 @@ void add_see(CLI::App& app) {
   pattern->add_option("-o,--output", arguments->out, "the SVG file to write")->required();
   pattern->add_option("--positions", arguments->pattern.positions, "length of the sequence")
       ->capture_default_str();
-  pattern->add_flag("--causal", arguments->pattern.causal, "no position sees later ones");
-  pattern->add_option("--option", arguments->pattern.options, "of the layer, as key=value");
+  pattern->add_flag("--causal", arguments->pattern.causal,
+                    "positions attend only to earlier ones and themselves");
+  pattern->add_option("--option", arguments->pattern.options, "option of the layer, as key=value");
   pattern->callback([arguments] { draw_pattern(*arguments); });
   add_see_curves(*verb);
   add_see_attention(*verb);

@@ -1,4 +1,4 @@
-// heed see attention "SENTENCE" --model DIR -o FILE.svg|png|html: what a model attends to.
+// heed see attention "SENTENCE" --model DIR -o FILE.svg|png|html: draws the attention of a model.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -31,41 +31,22 @@ struct AttentionArguments {
   plot::AttentionSelection selection;
 };
 
-// The translation that was given, or the one that the model finds, as tokens.
-std::vector<std::int32_t> target_of(const Translator& translator,
-                                    const AttentionArguments& arguments) {
+plot::AttentionView view_of(const AttentionArguments& arguments) {
+  const LoadedModel model = load_model(arguments.model);
+  const auto* const translator = std::get_if<Translator>(&model);
+  HEED_CHECK(translator != nullptr || (!arguments.target && arguments.search.empty()),
+             "[see] {} holds no translator: leave out --target and the options of a search",
+             arguments.model);
   if (arguments.target) {
     HEED_CHECK(arguments.search.empty(),
                "[see] --target gives the translation, so nothing is searched: leave out {}",
                arguments.search[0]);
-    return translator.target()->encode(*arguments.target);
+    return plot::attention_of(*translator, arguments.sentence,
+                              {.tokens = translator->target()->encode(*arguments.target)});
   }
-  TranslateOptions options;
-  io::set_fields(options.search, arguments.search);
-  const auto found = translator.translate({&arguments.sentence, 1}, options);
-  HEED_CHECK(!found[0].empty(), "[see] the search found no translation: give one with --target");
-  return found[0][0].hypothesis.tokens;
-}
-
-plot::AttentionView view_of(const AttentionArguments& arguments) {
-  const std::filesystem::path folder = find_model(arguments.model);
-  const std::string kind = kind_of_model(folder);
-  if (kind == "translator") {
-    const Translator translator = load_translator(folder);
-    return plot::attention_of(translator, arguments.sentence, target_of(translator, arguments));
-  }
-  HEED_CHECK(!arguments.target && arguments.search.empty(),
-             "[see] {} holds a {}, which translates nothing: leave out --target and what searches "
-             "are told",
-             arguments.model, kind);
-  if (kind == "language_model") {
-    return plot::attention_of(load_text_generator(folder), arguments.sentence);
-  }
-  HEED_CHECK(kind == "classifier",
-             "[see] {} holds a {}: pictures are drawn of a translator, a language_model and a "
-             "classifier",
-             arguments.model, kind);
-  return plot::attention_of(load_text_classifier(folder), arguments.sentence);
+  SearchOptions search;
+  io::set_fields(search, arguments.search);
+  return plot::attention_of(model, arguments.sentence, search);
 }
 
 void draw_attention(const AttentionArguments& arguments) {
@@ -94,7 +75,7 @@ void add_see_attention(CLI::App& see) {
   CLI::App* const verb =
       see.add_subcommand("attention", "Draw what a model attends to over a sentence");
   const auto arguments = std::make_shared<AttentionArguments>();
-  verb->add_option("sentence", arguments->sentence, "what the model reads")->required();
+  verb->add_option("sentence", arguments->sentence, "input of the model")->required();
   verb->add_option("-m,--model", arguments->model, "the folder of a model")->required();
   verb->add_option("-o,--output", arguments->out, "the file to write: .svg, .png or .html")
       ->required();

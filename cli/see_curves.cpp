@@ -1,4 +1,4 @@
-// heed see curves DIR… -o FILE.svg: how training runs went, as a picture.
+// heed see curves DIR… -o FILE.svg: draws the curves of training runs.
 #include <fmt/format.h>
 
 #include <memory>
@@ -31,12 +31,12 @@ void draw_curves(const CurvesArguments& arguments) {
 }  // namespace
 
 void add_see_curves(CLI::App& see) {
-  CLI::App* const verb = see.add_subcommand("curves", "Draw how training runs went");
+  CLI::App* const verb = see.add_subcommand("curves", "Draw the curves of training runs");
   const auto arguments = std::make_shared<CurvesArguments>();
-  verb->add_option("folder", arguments->folders, "that heed train has trained into, or trains into")
+  verb->add_option("folder", arguments->folders, "folder of a training run, finished or running")
       ->required();
   verb->add_option("-o,--output", arguments->out, "the SVG file to write")->required();
-  verb->add_flag("--log-x", arguments->log_updates, "the axis of updates is logarithmic");
+  verb->add_flag("--log-x", arguments->log_updates, "logarithmic axis of updates");
   verb->callback([arguments] { draw_curves(*arguments); });
 }
 

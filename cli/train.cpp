@@ -1,5 +1,5 @@
 // heed train: trains a translator, a language model or a classifier from a config and flags, shows
-// how it goes, and goes on where it stopped.
+// the progress, and resumes stopped runs.
 #include <fmt/format.h>
 
 #include <memory>
@@ -21,19 +21,22 @@ struct TrainArguments {
   bool resume = false;
   bool reference = false;
   std::vector<std::string> flags;        // "section.key=value"
-  std::vector<std::string> model_flags;  // "key=value" of the section of the task
+  std::vector<std::string> model_flags;  // "key=value", for the section of the task
   TrainLogOptions log;
-  std::string tensorboard;  // a folder for event files
+  std::string tensorboard;  // folder for event files
 };
 
-// The task of a config once the flags are set.
-Task task_of(const TrainConfig& config, const std::vector<std::string>& flags) {
-  TrainConfig with_task;
-  with_task.task = config.task;
+// The section of the model that a config trains, after the flags are applied.
+std::string_view section_of(const TrainConfig& config, const std::vector<std::string>& flags) {
+  TrainConfig chosen;
+  chosen.task = config.task;
+  chosen.kind = config.kind;
+  std::vector<std::string> own;
   for (const std::string& flag : flags) {
-    if (flag.starts_with("task=")) io::set_fields(with_task, {flag});
+    if (flag.starts_with("task=") || flag.starts_with("kind=")) own.push_back(flag);
   }
-  return with_task.task;
+  io::set_fields(chosen, own);
+  return chosen.model_kind().name;
 }
 
 void train(const TrainArguments& arguments) {
@@ -41,9 +44,9 @@ void train(const TrainArguments& arguments) {
   std::optional<TrainConfig> given;
   if (!arguments.config.empty()) io::load_config(arguments.config, given.emplace());
   const auto set_flags = [&](TrainConfig& config) {
-    // All at once: one by one, a flag may not fit before the next is there.
+    // All flags are set together: one by one, a flag may be invalid until the next is set.
     std::vector<std::string> flags = arguments.flags;
-    const std::string_view section = model_section(task_of(config, flags));
+    const std::string_view section = section_of(config, flags);
     for (const std::string& flag : arguments.model_flags) {
       flags.push_back(fmt::format("{}.{}", section, flag));
     }
@@ -64,7 +67,8 @@ void add_train(CLI::App& app) {
   verb->add_option("-c,--config", arguments->config,
                    "a TOML or JSON file; every key is also a flag")
       ->check(CLI::ExistingFile);
-  verb->add_flag("--resume", arguments->resume, "go on with the newest checkpoint of the folder");
+  verb->add_flag("--resume", arguments->resume,
+                 "continue from the newest checkpoint of the folder");
   verb->add_flag("--reference", arguments->reference,
                  "print every key of a config as Markdown, and nothing else");
   add_log_options(*verb, arguments->log);
@@ -72,7 +76,9 @@ void add_train(CLI::App& app) {
                    "a folder to write event files for TensorBoard into");
   const std::vector<io::FieldInfo> fields = io::list_fields(TrainConfig{});
   add_config_flags(*verb, fields, arguments->flags);
-  add_section_flags(*verb, fields, kModelSections, arguments->model_flags);
+  std::vector<std::string_view> sections;
+  for (const ModelKind& kind : model_kinds()) sections.push_back(kind.name);
+  add_section_flags(*verb, fields, sections, arguments->model_flags);
   verb->callback([arguments] { train(*arguments); });
 }
 

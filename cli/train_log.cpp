@@ -104,7 +104,7 @@ class BarLog : public PlainLog {
   }
 
  private:
-  // An epoch, of which shares are done too, has so many parts.
+  // The bar divides an epoch into this many parts.
   static constexpr double kParts = 1e6;
 
   bool by_epochs() const { return after_.unit == Frequency::Unit::epochs; }
@@ -113,21 +113,21 @@ class BarLog : public PlainLog {
     return by_epochs() ? std::llround(report.epoch * kParts) : report.update;
   }
 
-  // With the first update, before which nobody knows what an update is in epochs.
+  // Called at the first update: only then the length of an epoch in updates can be estimated.
   void begin(const UpdateReport& report) {
     const auto total = by_epochs() ? after_.count * std::llround(kParts) : after_.count;
     bar_.emplace("", total,
                  ProgressOptions{.stream = stderr, .first = done(report), .force = true});
   }
 
-  // Over some updates, so that it can be read; of times and tokens too.
+  // Averages over some updates, so that numbers are readable; times and tokens too.
   void average(const UpdateReport& report) {
     constexpr double kMemory = 50.0;
     ++averaged_;
     const double weight = 1.0 / std::min(static_cast<double>(averaged_), kMemory);
     const auto mix = [&](double& mean, double value) { mean += weight * (value - mean); };
     mix(loss_, report.loss);
-    mix(likelihood_, report.likelihood);
+    mix(nll_, report.negative_log_likelihood);
     mix(target_tokens_, static_cast<double>(report.target_tokens));
     mix(seconds_, report.seconds);
   }
@@ -140,7 +140,7 @@ class BarLog : public PlainLog {
   std::vector<std::string> parts() const {
     if (averaged_ == 0) return {epoch_text(), update_text()};
     return {epoch_text(), update_text(), fmt::format("loss {:.3f}", loss_),
-            fmt::format("ppl {:.4g}", std::exp(likelihood_)),
+            fmt::format("ppl {:.4g}", std::exp(nll_)),
             fmt::format("{:.0f} tok/s", target_tokens_ / seconds_)};
   }
 
@@ -148,7 +148,7 @@ class BarLog : public PlainLog {
   std::optional<Progress> bar_;
   UpdateReport report_;
   std::int64_t averaged_ = 0;
-  double loss_ = 0.0, likelihood_ = 0.0, target_tokens_ = 0.0, seconds_ = 0.0;
+  double loss_ = 0.0, nll_ = 0.0, target_tokens_ = 0.0, seconds_ = 0.0;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What heed train says: a bar on a terminal, lines in a file, JSON for programs.
+// The output of heed train: a bar on a terminal, lines in a file, JSON for programs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,15 +19,15 @@ void add_log_options(CLI::App& verb, TrainLogOptions& options);
 
 class TrainLog : public TrainingWatcher {
  public:
-  /// A line of its own.
+  /// Prints a separate line.
   virtual void note(const std::string& text) = 0;
-  /// The last words.
+  /// Prints the last line.
   virtual void finish(Outcome outcome, const TrainingProgress& progress) = 0;
 };
 
-/// The log of that form; `after` is when training ends, which the bar has to know.
+/// Makes the log of that form; `after` is the end of training, which the bar needs.
 std::unique_ptr<TrainLog> make_train_log(const TrainLogOptions& options, const Frequency& after);
-/// The one for programs, in train_log_json.cpp: an object a line, to standard output.
+/// The log for programs, in train_log_json.cpp: one object per line, to standard output.
 std::unique_ptr<TrainLog> make_json_log(std::int64_t disp_freq);
 
 }  // namespace heed::cli

@@ -1,5 +1,4 @@
-// The log of heed train for programs. docs/how-to/train.md lists the keys, which stay what they
-// are.
+// The log of heed train for programs. docs/how-to/train.md lists the keys, which are stable.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -13,7 +12,7 @@
 namespace heed::cli {
 namespace {
 
-// JSON has no number that is none.
+// JSON cannot represent numbers that are not finite.
 io::Value number(double value) {
   if (!std::isfinite(value)) return {};
   return {value};

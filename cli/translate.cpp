@@ -1,4 +1,4 @@
-// heed translate: a filter from sentences to translations, one a line.
+// heed translate: a filter from sentences to translations, one per line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
 #include "heed/generation/attention_file.h"
+#include "heed/generation/model_folder.h"
 #include "heed/generation/output_form.h"
 #include "heed/generation/translation_filter.h"
 #include "heed/io/config.h"
@@ -30,14 +31,14 @@ struct TranslateFlags {
   std::vector<std::string> search, ordering, form;  // "key=value"
 };
 
-// Holds sentences to a greatest length, and tells of those that are beyond it.
+// Limits the length of sentences, and reports longer ones.
 class LengthLimit {
  public:
   LengthLimit(const TranslateFlags& flags, const Translator& translator)
-      : longest_(std::min(flags.max_source, translator.model().source.max_length() - 1)),
+      : longest_(std::min(flags.max_source, translator.model().max_source() - 1)),
         policy_(flags.on_long) {}
 
-  /// The tokens, end included, as they go to the model.
+  /// The tokens, end token included, for the model.
   std::vector<std::int32_t> apply(std::vector<std::int32_t> tokens, const std::string& place) {
     const std::int64_t length = std::ssize(tokens) - 1;
     if (length <= longest_) return tokens;
@@ -83,27 +84,18 @@ void translate(const TranslateFlags& flags) {
   std::optional<AttentionFile> attention;
   if (!flags.attention_out.empty()) attention.emplace(flags.attention_out);
 
+  options.observed = attention ? ObservedWeights::all : observed_for(form);
   TranslationFilter filter(translator, options, ordering, [&](const Translated& translated) {
     if (attention) attention->add(translator, translated);
     output.write(output_lines(translator, translated, form, options.search));
   });
   LengthLimit limit(flags, translator);
-  const auto read = [&](std::vector<std::int32_t>& tokens) {
-    try {
-      std::string line;
-      if (!lines.next(line)) return false;
-      tokens = limit.apply(translator.read(line), lines.place());
-      return true;
-    } catch (const Error&) {
-      filter.flush();  // a bad line takes nothing from those before it
-      throw;
-    }
-  };
-  for (std::vector<std::int32_t> tokens; read(tokens);) {
-    filter.add(std::move(tokens));
-    if (lines.would_wait()) filter.flush();
-  }
-  filter.flush();
+  feed_lines(
+      lines,
+      [&](const std::string& line) {
+        filter.add(limit.apply(translator.read(line), lines.place()));
+      },
+      [&] { filter.flush(); });
   if (attention) attention->commit();
   output.commit();
   if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());
@@ -117,7 +109,7 @@ void add_translate(CLI::App& app) {
   const auto flags = std::make_shared<TranslateFlags>();
   verb->add_option("-m,--model", flags->model, "the folder of a model")->required();
   add_filter_flags(*verb, flags->files, "the sentences, one a line");
-  verb->add_option("--max-source", flags->max_source, "the most tokens of a sentence")
+  verb->add_option("--max-source", flags->max_source, "maximum number of tokens of a sentence")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   verb->add_option("--on-long", flags->on_long,

@@ -9,7 +9,7 @@
 namespace heed::cli {
 namespace {
 
-// "heed see attention": how far the words were understood.
+// "heed see attention": the part of the command line that was understood.
 struct Reached {
   const CLI::App* verb;
   std::string command;

@@ -1,4 +1,4 @@
-// What is said of a command line that cannot be understood.
+// Messages for command lines that cannot be parsed.
 #pragma once
 
 #include <CLI/CLI.hpp>

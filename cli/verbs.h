@@ -23,12 +23,12 @@ void add_classify(CLI::App& app);
 void add_average(CLI::App& app);
 void add_score(CLI::App& app);
 
-/// How `heed see curves` and `heed see attention` join `heed see`.
+/// Add `heed see curves` and `heed see attention` to `heed see`.
 void add_see_curves(CLI::App& see);
 void add_see_attention(CLI::App& see);
 
-/// The words of the command line behind the program's name; those flags of `heed score` that have
-/// one dash and several letters, as in sacreBLEU (-lc), with their long names (--lowercase).
+/// The words of the command line after the program's name. Flags of `heed score` that have one dash
+/// and several letters, as in sacreBLEU (-lc), are replaced by their long names (--lowercase).
 std::vector<std::string> spell_out(int argc, char** argv);
 
 }  // namespace heed::cli

@@ -1,4 +1,4 @@
-// heed vocab train | convert | encode | decode | show: makes tokenizers and looks at what they do.
+// heed vocab train | convert | encode | decode | show: makes, applies and inspects tokenizers.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -29,7 +29,7 @@ struct TrainFlags {
   std::string out;
 };
 
-// Options that do not belong to the kind, or have wrong values, are wrong usage.
+// Options that do not belong to the kind, or have invalid values, are usage errors.
 template <typename C>
 C options_of(const TrainFlags& flags) {
   C options;
@@ -68,7 +68,7 @@ void add_training(CLI::App& vocab) {
   CLI::App* const verb = vocab.add_subcommand("train", "Make a tokenizer from text files");
   const auto flags = std::make_shared<TrainFlags>();
   verb->add_option("file", flags->files, "text, plain or gzip; - is standard input")->required();
-  verb->add_option("--kind", flags->kind, "what tokens are")
+  verb->add_option("--kind", flags->kind, "kind of tokenizer")
       ->check(CLI::IsMember({"sentencepiece", "words", "characters", "subword_nmt"}))
       ->capture_default_str();
   verb->add_option("--codes", flags->codes, "BPE codes of subword-nmt, for --kind subword_nmt");
@@ -78,8 +78,8 @@ void add_training(CLI::App& vocab) {
   std::erase_if(counted, [](const io::FieldInfo& field) { return field.path == "size"; });
   add_config_flags(*verb, counted, flags->options);
   verb->footer(
-      "--size and --min-count alone belong to words, characters and subword_nmt; there "
-      "--size is the most, by default all.");
+      "Only --size and --min-count apply to words, characters and subword_nmt; there "
+      "--size is the maximum, by default all.");
   verb->callback([flags] { save(*train(*flags), flags->out); });
 }
 
@@ -127,13 +127,13 @@ void show(const std::string& path, int first) {
 }
 
 void add_show(CLI::App& vocab) {
-  CLI::App* const verb = vocab.add_subcommand("show", "Say what a tokenizer file holds");
+  CLI::App* const verb = vocab.add_subcommand("show", "Show the content of a tokenizer file");
   const auto path = std::make_shared<std::string>();
   const auto first = std::make_shared<int>(20);
   const auto list = std::make_shared<bool>(false);
   const auto counts = std::make_shared<bool>(false);
   verb->add_option("file", *path, "the tokenizer")->required();
-  verb->add_option("--first", *first, "how many tokens to show")->capture_default_str();
+  verb->add_option("--first", *first, "number of tokens to show")->capture_default_str();
   verb->add_flag("--list", *list, "all tokens instead, one a line");
   verb->add_flag("--counts", *counts, "all words with their counts instead, as fairseq's dict.txt");
   verb->callback([=] {

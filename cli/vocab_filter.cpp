@@ -24,7 +24,7 @@ struct FilterFlags {
   bool ids = false;
 };
 
-// Every line at once: whoever reads may be waiting for it.
+// Flushes every line, since a reader may be waiting for it.
 void print_line(std::string line) {
   line += '\n';
   const bool done = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
@@ -44,7 +44,7 @@ void encode(const FilterFlags& flags) {
   }
 }
 
-// The number of a word of the input: written out, or of the token that is shown so.
+// Converts a word of the input to the number of a token: a number, or the token as it is shown.
 class Numbers {
  public:
   Numbers(const Tokenizer& tokenizer, bool written) : tokenizer_(tokenizer), written_(written) {

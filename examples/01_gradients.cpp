@@ -1,5 +1,5 @@
 // Tensors and gradients: fits a line to noisy points by gradient descent, and checks a gradient by
-// differences.
+// finite differences.
 #include <fmt/format.h>
 #include <heed/heed.h>
 
@@ -21,7 +21,7 @@ int main() {
   }
   fmt::print("y = {:.2f} x {:+.2f}   (drawn from 3 x - 0.5)\n", slope.item(), offset.item());
 
-  // The gradient of anything composed of ops can be checked against differences, in double.
+  // The gradient of any composition of ops can be checked against finite differences, in double.
   const Tensor inputs[] = {normal({5, 3}, 0.0, 1.0, generator, DType::f64).requires_grad()};
   const auto f = [](std::span<const Tensor> in) { return softmax(gelu(in[0])); };
   const GradCheckResult check = gradcheck(f, inputs);

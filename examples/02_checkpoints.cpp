@@ -1,5 +1,5 @@
-// Parameters to a safetensors file and back: training that is interrupted and goes on gives the
-// same bits.
+// Saves parameters to a safetensors file and loads them: training that is interrupted and resumed
+// gives the same bits.
 #include <fmt/format.h>
 #include <heed/heed.h>
 
@@ -22,7 +22,7 @@ struct Net : Module {
   Tensor operator()(const Tensor& x) const { return scores(norm(hidden(x))); }  // [B, 4]
 };
 
-// Batch number n is a function of n alone, so there is no position in a data set to save.
+// Batch number n depends only on n, so there is no position in a data set to save.
 void train(Net& net, AdamW& optimizer, std::uint64_t from, std::uint64_t to) {
   for (std::uint64_t n = from; n < to; ++n) {
     Generator batch(n);

@@ -1,5 +1,5 @@
-// Attention twice: as a differentiable call with stages, and on raw memory without tensors or tape,
-// which is what another program's buffers need. Both must agree.
+// Attention in two ways: as a differentiable call with stages, and on raw memory without tensors or
+// tape, as for the buffers of another program. Both must agree.
 #include <fmt/format.h>
 #include <heed/heed.h>
 #include <heed/kernels/attention/forward.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t B = 2, H = 4, T = 150, D = 32;
 
-// Sequences of [position][head][feature], as most programs keep them, read where they are.
+// Sequences stored as [position][head][feature], the usual layout, are read in place.
 std::vector<float> raw_attention(const std::vector<float>& q, const std::vector<float>& k,
                                  const std::vector<float>& v, const heed::Mask& mask) {
   using namespace heed::kernels;
@@ -39,7 +39,7 @@ int main() {
   const Tensor q = randn({B, T, H, D}), k = randn({B, T, H, D}), v = randn({B, T, H, D});
   const Mask mask = causal() & key_lengths({150, 90});
 
-  // [B, T, H, D] in memory, seen as [B, H, T, D]: no copy.
+  // [B, T, H, D] in memory, viewed as [B, H, T, D] without a copy.
   const auto heads = [](const Tensor& x) { return transpose(x, 1, 2); };
   const Tensor y = attention(heads(q), heads(k), heads(v), {.mask = mask});
   const std::vector<float> raw =
@@ -47,7 +47,7 @@ int main() {
   const bool equal = contiguous(heads(y)).to_vector<float>() == raw;
   fmt::print("tensors and raw memory give the same bits: {}\n", equal);
 
-  // Learned slopes of ALiBi, a soft cap, and a gradient through all of it.
+  // Learned slopes of ALiBi, a soft cap, and the gradient through both.
   Tensor slopes = alibi_slopes(H).requires_grad();
   sum(square(attention(heads(q), heads(k), heads(v),
                        {.modifiers = {alibi(slopes), soft_cap(20.0)}, .mask = mask})))

@@ -1,5 +1,5 @@
-// Fuzzes the reading of word alignments: any text is refused with a heed::Error, or read into links
-// that agree fully with themselves.
+// Fuzzes the reading of word alignments: any text is either rejected with a heed::Error or read
+// into links that agree fully with themselves.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Fuzzes the reader of BPE codes: any text is refused with a heed::Error, or its merges cut any
-// word into parts that are the word again, with parts undone or not.
+// Fuzzes the reader of BPE codes: any text is either rejected with a heed::Error, or its merges
+// split any word into parts whose concatenation is the word, with and without undoing merges.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -26,7 +26,7 @@ void check_parts(const std::vector<std::string_view>& parts, std::string_view wo
 void check(std::string_view text) {
   const BpeCodes codes = BpeCodes::parse(text, "codes");
   require(codes.size() > 0);
-  // The text itself is the best source of words that its merges know.
+  // The text itself is the best source of words that contain its merges.
   for (std::size_t begin = 0; begin < text.size(); begin += 7) {
     const std::string_view word = text.substr(begin, 11);
     check_parts(codes.segment(word), word);

@@ -1,6 +1,6 @@
-// What the two config fuzzers share: a config with a field of every kind, and what must hold of any
-// text: it is refused with a heed::Error and changes nothing, or it is read and survives both
-// formats.
+// Shared by the two config fuzzers: a config with a field of every kind, and the properties of any
+// text: it is either rejected with a heed::Error and changes nothing, or it is read and is equal
+// after writing and reading it in both formats.
 #pragma once
 
 #include <array>

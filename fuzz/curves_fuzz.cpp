@@ -1,5 +1,5 @@
-// Fuzzes the reading of training curves: any text is refused with a heed::Error, or read into
-// points that can be drawn.
+// Fuzzes the reading of training curves: any text is either rejected with a heed::Error or read
+// into points that can be drawn.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Fuzzes the reader of parallel text: any two files are either refused with a heed::Error or give
-// pairs that are fit for training, and every line is accounted for.
+// Fuzzes the reader of parallel text: any two files are either rejected with a heed::Error or give
+// pairs that are usable for training, and every line is counted.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// A file that is nowhere but in memory.
+// A file that exists only in memory.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : descriptor_(::memfd_create("fuzz", 0)) {
@@ -52,7 +52,7 @@ void check(ParallelText text) {
 
 }  // namespace
 
-// The first byte says how long the first file is; the second file is the rest.
+// The first byte determines the length of the first file; the rest is the second file.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);

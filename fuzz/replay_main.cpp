@@ -1,5 +1,5 @@
 // Runs a fuzz target without libFuzzer: first every seed of a folder, then mutations of the seeds
-// that depend on the iteration number alone, so that a failure can be run again by its number.
+// that depend only on the iteration number, so that a failure can be reproduced by its number.
 // Usage: <name>_fuzz SEED_FOLDER ITERATIONS [FIRST_ITERATION]
 #include <algorithm>
 #include <array>
@@ -25,10 +25,10 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-// What a crash handler can still read: the iteration that runs; below zero, seed -1 - i.
+// For the crash handler: the current iteration i; below zero, it means seed -1 - i.
 volatile std::sig_atomic_t g_iteration = -1;
 
-/// Draws that depend on the iteration alone (splitmix64).
+/// Random numbers that depend only on the iteration (splitmix64).
 class Draws {
  public:
   explicit Draws(std::uint64_t iteration) : state_(iteration * 0x9e3779b97f4a7c15ull) {}
@@ -44,11 +44,11 @@ class Draws {
   std::uint64_t state_;
 };
 
-// Values at the edges of the types that length and offset fields use.
+// Extreme values of the types of length and offset fields.
 constexpr std::array<std::uint64_t, 10> kEdges = {
     0, 1, 8, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, ~0ull - 7, ~0ull};
 
-// Pieces that mean something to the text formats.
+// Tokens of the text formats.
 constexpr std::array<const char*, 14> kTokens = {
     "{",    "}", "[", "]", "\"", ",", ":", "\\u0000", "1e999", "-1", "18446744073709551616",
     "null", "=", "\n"};
@@ -82,26 +82,26 @@ void mutate(Bytes& bytes, const std::vector<Bytes>& seeds, Draws& draw) {
       insert(bytes, at, reinterpret_cast<const std::uint8_t*>(token), std::strlen(token));
       break;
     }
-    case 5: {  // an edge value over the bytes at a place, often the very front
+    case 5: {  // writes an extreme value at a position, often at the start
       const std::uint64_t edge = kEdges[draw.below(kEdges.size())];
       const std::size_t place = draw.below(2) == 0 ? 0 : at;
       std::memcpy(bytes.data() + place, &edge, std::min(sizeof edge, bytes.size() - place));
       break;
     }
-    case 6: {  // a digit becomes another: numbers inside text stay numbers
+    case 6: {  // replaces a digit by another, so that numbers stay numbers
       const auto digit = std::find_if(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.end(),
                                       [](std::uint8_t c) { return c >= '0' && c <= '9'; });
       if (digit != bytes.end()) *digit = static_cast<std::uint8_t>('0' + draw.below(10));
       break;
     }
-    case 7: {  // a piece of this input again
+    case 7: {  // repeats a piece of this input
       const std::size_t size = std::min(1 + draw.below(64), bytes.size() - at);
       const Bytes piece(bytes.begin() + static_cast<std::ptrdiff_t>(at),
                         bytes.begin() + static_cast<std::ptrdiff_t>(at + size));
       insert(bytes, draw.below(bytes.size()), piece.data(), piece.size());
       break;
     }
-    case 8: {  // the head of this input, the tail of another
+    case 8: {  // joins the head of this input and the tail of another
       const Bytes& other = seeds[draw.below(seeds.size())];
       const std::size_t from = draw.below(other.size());
       bytes.resize(at);
@@ -132,7 +132,7 @@ void report() {
                i < 0 ? -1 - i : i);
 }
 
-// The address sanitizer has signal handlers of its own, whose reports must not be lost.
+// The address sanitizer has its own signal handlers, whose reports must not be lost.
 #ifdef __SANITIZE_ADDRESS__
 void report_crashes() { __asan_set_death_callback(report); }
 #else

@@ -1,4 +1,4 @@
-// Fuzzes the safetensors reader: any bytes are either refused with a heed::Error or read, and what
+// Fuzzes the safetensors reader: any bytes are either rejected with a heed::Error or read, and what
 // was read can be written and read again.
 #include <cstdint>
 #include <cstdlib>
@@ -15,7 +15,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-// The format lets a name be empty; the writer does not.
+// The format allows an empty name; the writer does not.
 bool can_be_written(const io::SafetensorsFile& file) {
   for (const io::SafetensorsEntry& entry : file.entries()) {
     if (!entry.dtype || entry.name.empty()) return false;
@@ -52,7 +52,7 @@ void check(const io::SafetensorsFile& file, std::span<const std::byte> input) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A mapped file is aligned; so is this copy, which also ends where the input does.
+  // This copy is aligned like a mapped file and ends where the input ends.
   const std::vector<std::byte> copy(reinterpret_cast<const std::byte*>(data),
                                     reinterpret_cast<const std::byte*>(data) + size);
   for (const bool lenient : {false, true}) {

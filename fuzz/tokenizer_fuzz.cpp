@@ -1,5 +1,6 @@
-// Fuzzes the reading of tokenizers of every kind: any bytes are refused with a heed::Error, or they
-// are a tokenizer that takes any text, keeps to its numbers and reads back from its own file.
+// Fuzzes the reading of tokenizers of every kind: any bytes are either rejected with a heed::Error
+// or give a tokenizer that accepts any text, returns only ids of its vocabulary and can be read
+// back from its own file.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that every file under heed/, cli/ and python/ includes only from its own layer and those below it.
 
-LAYERS is the one list of the layers; ARCHITECTURE.md explains them.
+LAYERS is the list of the layers; ARCHITECTURE.md explains them.
 """
 
 import pathlib
@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# layer: the layers it stands on; what those stand on is included.
+# Each layer and the layers that it uses directly.
 LAYERS = {
     "base": [],
     "io": ["base"],
@@ -26,25 +26,26 @@ LAYERS = {
     "models": ["attention"],
     "generation": ["models", "text"],
     "training": ["generation", "data", "evaluation"],
-    "plot": ["training"],
+    "study": ["attention"],
+    "plot": ["training", "study"],
     "serve": ["training"],
     "cli": ["plot", "serve"],
     "python": ["plot", "serve"],
 }
 
-# Libraries that only some files may know: include prefix, the paths that may, why.
+# Libraries that only some files may include: include prefix, allowed paths, reason.
 ONLY_IN = [
     ("hwy/", ("heed/kernels/", "heed/base/isa."), "SIMD lives in kernels/"),
-    ("dnnl", ("heed/kernels/gemm.cpp",), "oneDNN stands behind kernels/gemm.cpp"),
-    ("oneapi/", ("heed/kernels/gemm.cpp",), "oneDNN stands behind kernels/gemm.cpp"),
-    ("omp.h", ("heed/kernels/gemm.cpp",), "OpenMP is oneDNN's alone"),
-    ("sentencepiece", ("heed/text/sentence_piece",), "SentencePiece stands behind heed/text/"),
-    ("utf8proc", ("heed/text/unicode.cpp",), "Unicode tables are text's affair"),
-    ("zlib", ("heed/io/",), "compressed files are io's affair"),
-    ("CLI/", ("cli/",), "flags are the program's affair"),
-    ("nanobind/", ("python/",), "Python stands outside"),
-    ("librsvg", ("cli/png.cpp",), "pictures of points are the program's affair"),
-    ("cairo", ("cli/png.cpp",), "pictures of points are the program's affair"),
+    ("dnnl", ("heed/kernels/gemm.cpp",), "only kernels/gemm.cpp uses oneDNN"),
+    ("oneapi/", ("heed/kernels/gemm.cpp",), "only kernels/gemm.cpp uses oneDNN"),
+    ("omp.h", ("heed/kernels/gemm.cpp",), "only oneDNN uses OpenMP"),
+    ("sentencepiece", ("heed/text/sentence_piece",), "only heed/text/sentence_piece* uses SentencePiece"),
+    ("utf8proc", ("heed/text/unicode.cpp",), "only heed/text/unicode.cpp uses Unicode tables"),
+    ("zlib", ("heed/io/",), "only heed/io/ reads compressed files"),
+    ("CLI/", ("cli/",), "only the program parses flags"),
+    ("nanobind/", ("python/",), "only python/ uses nanobind"),
+    ("librsvg", ("cli/png.cpp",), "only the program writes PNG"),
+    ("cairo", ("cli/png.cpp",), "only the program writes PNG"),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -70,7 +71,7 @@ def layer_of(path):
 
 
 def check_include(path, quote, name):
-    """What is wrong with one include of one file, or None."""
+    """The problem with one include of one file, or None."""
     layer = layer_of(path)
     for prefix, places, why in ONLY_IN:
         if name.startswith(prefix) and not path.startswith(places):
@@ -81,7 +82,7 @@ def check_include(path, quote, name):
     if name == "heed/heed.h":
         return "heed/heed.h is for users of the library" if path.startswith("heed/") else None
     if layer is not None and layer_of(name) not in reach(layer):
-        return f"{layer}/ may not include {name}: it stands on {', '.join(LAYERS[layer]) or 'nothing'}"
+        return f"{layer}/ may not include {name}: it uses {', '.join(LAYERS[layer]) or 'nothing'}"
     return None
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Finds the polynomials of heed/kernels/ and prints them with their largest error.
 
-Each is a minimax fit: of all polynomials of that degree, the one whose largest weighted error on the
-interval is smallest, found by Lawson's iteration (least squares, over and over, with more weight
-where the error was large). The weight turns an error of the polynomial into a relative error of the
-function it is part of. Double precision and the standard library suffice.
+Each is a minimax fit: of all polynomials of that degree, the one with the smallest largest weighted error
+on the interval. Lawson's iteration finds it (repeated least squares, with more weight where the error was
+large). The weight turns an error of the polynomial into a relative error of the function that it is part
+of. Only double precision and the standard library are needed.
 """
 
 import math
@@ -23,7 +23,7 @@ def least_squares(columns, target):
     basis, rows = [], []
     for column in columns:
         row = [0.0] * len(basis)
-        for _ in range(2):  # twice, as once leaves rounding errors
+        for _ in range(2):  # twice, because once leaves rounding errors
             for k, q in enumerate(basis):
                 part = dot(q, column)
                 row[k] += part
@@ -70,7 +70,7 @@ def to_float(x):
 
 
 def rounded_fit(function, weight, low, high, degree):
-    """Float coefficients: each is rounded in turn, and the later ones make up for its rounding."""
+    """Float coefficients: each is rounded in turn, and the later ones compensate its rounding."""
     first = to_float(minimax(function, weight, low, high, degree)[0])
     if degree == 0:
         return [first]
@@ -86,9 +86,9 @@ def fit(name, function, weight, low, high, degree, single=True):
 
 
 def ratio(function, weight, low, high, degrees):
-    """Coefficients of two polynomials with that quotient, the second one's constant being 1.
+    """Coefficients of two polynomials whose quotient approximates the function; the constant of the second is 1.
 
-    Lawson's iteration again, on (p - function q) / q with the q of the round before.
+    Lawson's iteration again, on (p - function q) / q with the q of the previous round.
     """
     middle, half = (low + high) / 2, (high - low) / 2
     grid = [middle - half * math.cos(math.pi * (i + 0.5) / POINTS) for i in range(POINTS)]
@@ -133,7 +133,7 @@ def main():
     fit("exp", lambda f: (math.expm1(f) - f) / f**2, lambda f: f**2 / math.exp(f), -ln2 / 2, ln2 / 2, 4)
     # 2^f = 1 + f q(f)
     fit("exp2", lambda f: math.expm1(f * ln2) / f, lambda f: abs(f) / 2**f, -0.5, 0.5, 5)
-    # the same where seven digits will do
+    # the same with only seven digits
     fit("exp2, short", lambda f: math.expm1(f * ln2) / f, lambda f: abs(f) / 2**f, -0.5, 0.5, 4)
     # log(1 + f) = f - f^2/2 + f^3 q(f)
     fit("log", lambda f: (math.log1p(f) - f + f**2 / 2) / f**3, lambda f: f**3 / math.log1p(f),
@@ -143,8 +143,8 @@ def main():
     fit("erf near", lambda t: math.erf(math.sqrt(t)) / math.sqrt(t) - 1,
         lambda t: math.sqrt(t) / math.erf(math.sqrt(t)), 1e-12, border**2, 5)
     fit("erf far", lambda x: -math.log(math.erfc(x)), lambda x: math.erfc(x) / math.erf(x), border, last, 6)
-    # Phi(-a) = 2^(-k a^2) p(a) / q(a) with k = log2(e) / 2 as a float. Up to 1e-30, the error of
-    # Phi is held below 4e-7 of it, and that of a Phi below 4e-8.
+    # Phi(-a) = 2^(-k a^2) p(a) / q(a) with k = log2(e) / 2 as a float. Down to 1e-30, the relative
+    # error of Phi is below 4e-7, and the error of a Phi below 4e-8.
     k = to_float(math.log2(math.e) / 2)
     tail = lambda a: 2 ** (k * a**2) * math.erfc(a / math.sqrt(2)) / 2
     fit_ratio("normal tail", tail, lambda a: max(1 / tail(a), 10 * max(a, 0.5) / 2 ** (k * a**2)),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says what kinds of kernels the training steps of a model spend their time in, all threads together.
+"""Shows in which kinds of kernels the training steps of a model spend their time, for all threads together.
 
     python3 tools/profile_by_kind.py build/release/heed_bench tiny --steps 20
 
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-# oneDNN makes its kernels while it runs: they have no symbol, only an address.
+# oneDNN generates its kernels at run time: they have no symbol, only an address.
 KINDS = [
     ("set-up: weights and batches", r"RandomStream|heed::philox|generate<|logf|_sort|inflate|Corpus"),
     ("matrix products", r"^0x|dnnl|gemm|transpose_tiles|finish_tile|jit_"),
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("program", help="heed_bench")
     parser.add_argument("model", choices=("tiny", "base", "gpt"))
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--symbols", type=int, default=0, help="of each kind, so many symbols")
+    parser.add_argument("--symbols", type=int, default=0, help="show this many symbols of each kind")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         data = pathlib.Path(folder) / "perf.data"

@@ -1,22 +1,32 @@
 #!/usr/bin/env python3
-"""Takes the code out of the documents, so that the tests can compile and run it.
+"""Extracts the code of the documents, so that the tests can compile and run it, and checks the documents.
 
-A ```cpp block with `int main` becomes a program as it stands; all others become functions of one program,
-which knows heed/heed.h and runs those that it is told. ```cpp no-run is compiled only. ```sh and ```console
-blocks may call only verbs that ./run knows. Both READMEs must hold the same code.
+A ```cpp block with `int main` becomes a program of its own. Every other ```cpp block becomes a function of one
+program, which includes heed/heed.h and runs the function it is given by name. A ```cpp no-run block is only
+compiled. A ```sh or ```console block may call only verbs that ./run knows.
 
-  snippets.py --check     says what is wrong with the documents
+X.zh-CN.md is the Chinese page of X.md. Both have the same code, the same pictures and the same headings, so the
+code of Chinese pages is compared and not compiled.
+
+  snippets.py --check     prints what is wrong with the documents
   snippets.py --out DIR   writes DIR/<document>_<line>.cpp and DIR/fragments.cpp, and prints for each snippet
                           "program|fragment run|compile <document>_<line>"
 """
 
 import argparse
+import itertools
+import os
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(\S*)[ \t]*(.*)$")
+HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
+LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)\s#]+)[^)]*\)")
+CHINESE = ".zh-CN.md"
+# Folders in which every page has a Chinese page.
+IN_TWO_LANGUAGES = ("docs/attention", "docs/concepts", "docs/how-to")
 RUN_CALL = re.compile(r"^\s*(?:\$ )?\./run(?:[ \t]+(\S+))?", re.MULTILINE)
 FRAGMENTS = """#include <cstdio>
 #include <cstring>
@@ -62,7 +72,7 @@ class Snippet:
 
     @property
     def whole(self):
-        """Whether it is a program as it stands."""
+        """Whether it is a complete program."""
         return re.search(r"\bint main\b", self.code) is not None
 
     @property
@@ -76,7 +86,7 @@ def documents():
 
 
 def snippets_of(path):
-    """The fenced blocks of one document, in order."""
+    """Returns the fenced blocks of a document, in order."""
     found, current = [], None
     name = path.relative_to(ROOT).as_posix()
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -89,12 +99,12 @@ def snippets_of(path):
         elif current is not None:
             current.lines.append(line)
     if current is not None:
-        raise SystemExit(f"{current.where}: the block that starts here is never closed")
+        raise SystemExit(f"{current.where}: the block that starts here is not closed")
     return found
 
 
 def run_verbs():
-    """The verbs that ./run lists."""
+    """Returns the verbs of ./run."""
     return set(re.search(r"^verbs=\((.*?)\)", (ROOT / "run").read_text(encoding="utf-8"), re.M)[1].split())
 
 
@@ -105,23 +115,98 @@ def check_verbs(snippet, verbs):
             yield f"{snippet.where}: ./run has no verb '{verb}'"
 
 
-def check_readmes():
-    """Both READMEs hold the same blocks: a translation translates the words, not the code."""
-    english, chinese = ROOT / "README.md", ROOT / "README.zh-CN.md"
-    if not (english.is_file() and chinese.is_file()):
-        return
-    ours, theirs = snippets_of(english), snippets_of(chinese)
-    if len(ours) != len(theirs):
-        yield f"README.md has {len(ours)} code blocks, README.zh-CN.md {len(theirs)}"
-    for a, b in zip(ours, theirs):
-        if (a.language, a.words, strip_comments(a)) != (b.language, b.words, strip_comments(b)):
-            yield f"{a.where} and {b.where}: the code differs"
-
-
-def strip_comments(snippet):
-    """The code without its comments, which may be translated."""
+def code_only(snippet):
+    """The lines of code without comments, which are translated, and without empty lines."""
     mark = r"//.*" if snippet.language == "cpp" else r"(^|\s)#.*"
-    return [re.sub(mark, "", line).rstrip() for line in snippet.lines]
+    lines = (re.sub(mark, "", line).rstrip() for line in snippet.lines)
+    return [line for line in lines if line]
+
+
+class Page:
+    """What the two languages of a page share: blocks, pictures and headings, each with its line."""
+
+    def __init__(self, path):
+        self.name = path.relative_to(ROOT).as_posix()
+        self.blocks = snippets_of(path)
+        self.headings, self.pictures, self.links = [], [], []
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for block in self.blocks:
+            lines[block.line - 1:block.line - 1 + len(block.lines)] = [""] * len(block.lines)
+        for number, line in enumerate(lines, 1):
+            if heading := HEADING.match(line):
+                self.headings.append((number, heading[1], line))
+        text = "\n".join(lines)
+        for link in LINK.finditer(text):  # its text may go over a line end
+            number = text.count("\n", 0, link.start()) + 1
+            (self.pictures if link[1] else self.links).append((number, link[2], link[2]))
+
+
+def differences(what, english, chinese, ours, theirs):
+    """Where two lists of (line, what must be equal, text) first differ, as a message."""
+    for a, b in itertools.zip_longest(ours, theirs):
+        if a is None:
+            yield f"{chinese}:{b[0]}: {what} '{b[2]}' is not in {english}"
+        elif b is None:
+            yield f"{chinese}: {what} '{a[2]}' of {english}:{a[0]} is missing"
+        elif a[1] != b[1]:
+            yield f"{chinese}:{b[0]}: {what} '{b[2]}', but {english}:{a[0]} has '{a[2]}'"
+        else:
+            continue
+        return
+
+
+def check_blocks(english, chinese):
+    """Both pages have the same code; only comments differ."""
+    for a, b in itertools.zip_longest(english.blocks, chinese.blocks):
+        if a is None:
+            yield f"{b.where}: the ```{b.language} block is not in {english.name}"
+        elif b is None:
+            yield f"{chinese.name}: the ```{a.language} block of {a.where} is missing"
+        elif (a.language, a.words) != (b.language, b.words):
+            yield f"{b.where}: a ```{b.language} block, but {a.where} has ```{a.language}"
+        elif code_only(a) != code_only(b):
+            yield f"{b.where}: the code differs from that of {a.where}"
+        else:
+            continue
+        return
+
+
+def check_language_links(page, twin):
+    """The page links to its twin at the top; a Chinese page links to Chinese pages where they exist."""
+    own = pathlib.PurePath(twin.name).name
+    if not any(number <= 5 and target == own for number, target, _ in page.links):
+        yield f"{page.name}:1: no link to {own} in the first five lines"
+    if not page.name.endswith(CHINESE):
+        return
+    folder = pathlib.PurePath(page.name).parent
+    for number, target, _ in page.links:
+        if target == own or not target.endswith(".md") or target.endswith(CHINESE) or ":" in target:
+            continue
+        chinese = os.path.normpath(folder / target).removesuffix(".md") + CHINESE
+        if (ROOT / chinese).is_file():
+            yield f"{page.name}:{number}: links to {target}; the Chinese page is {chinese}"
+
+
+def check_languages():
+    """A page and its Chinese page have the same code, pictures and headings."""
+    names = {path.relative_to(ROOT).as_posix(): path for path in documents()}
+    for name, path in names.items():
+        if name.endswith(CHINESE):
+            if name.removesuffix(CHINESE) + ".md" not in names:
+                yield f"{name}: there is no English page {name.removesuffix(CHINESE)}.md"
+            continue
+        twin = names.get(name.removesuffix(".md") + CHINESE)
+        if twin is None:
+            if name.startswith(tuple(folder + "/" for folder in IN_TWO_LANGUAGES)):
+                yield f"{name}: has no Chinese page {name.removesuffix('.md')}{CHINESE}"
+            continue
+        english, chinese = Page(path), Page(twin)
+        pages = english.name, chinese.name
+        yield from check_blocks(english, chinese)
+        yield from differences("picture", *pages, english.pictures, chinese.pictures)
+        yield from differences("heading", *pages, english.headings, chinese.headings)
+        yield from check_language_links(english, chinese)
+        yield from check_language_links(chinese, english)
 
 
 def check():
@@ -130,7 +215,7 @@ def check():
         for snippet in snippets_of(path):
             if snippet.language in ("sh", "console", "bash", "shell"):
                 yield from check_verbs(snippet, verbs)
-    yield from check_readmes()
+    yield from check_languages()
 
 
 def fragments_program(fragments):
@@ -140,11 +225,11 @@ def fragments_program(fragments):
 
 
 def write(out):
-    """Writes the programs, touching only files that change, and removes those no longer there."""
+    """Writes the programs that changed, and removes those whose snippet is gone."""
     out.mkdir(parents=True, exist_ok=True)
-    # The Chinese README holds the code of the English one, as check_readmes sees to.
+    # check_languages compares the code of Chinese pages with that of the English ones.
     snippets = [s for path in documents() for s in snippets_of(path)
-                if s.language == "cpp" and s.path != "README.zh-CN.md"]
+                if s.language == "cpp" and not s.path.endswith(CHINESE)]
     programs = {out / f"{s.name}.cpp": f'#line {s.line} "{s.path}"\n{s.code}\n' for s in snippets if s.whole}
     programs[out / "fragments.cpp"] = fragments_program([s for s in snippets if not s.whole])
     for target, text in programs.items():

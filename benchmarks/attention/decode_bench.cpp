@@ -1,5 +1,5 @@
-// Decoding, one query against a cache far beyond the last cache level: bytes of keys and values
-// read a second, over what plain reading of the same bytes reaches in the same rounds.
+// Decoding: one query against a KV cache much larger than the last cache level. Compares the bytes
+// of keys and values read per second with plain reading of the same bytes in the same rounds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::span<const std::byte> bytes_of(const Tensor& x) {
                                  : std::as_bytes(x.values<BFloat16>());
 }
 
-// Of the first head, against double on what the cache keeps.
+// The error of the first head, against double with the values stored in the cache.
 double error_of(const Decoding& x, const Tensor& output) {
   const auto first = [](const Tensor& t) { return cast_data(view::slice(t, 1, 0, 1), DType::f64); };
   const std::vector<double> exact =
@@ -81,7 +81,7 @@ Rates measure(const Decoding& x) {
 void attention_decoding(Report& report) {
   for (const std::int64_t kv_heads : {32, 8}) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
-      // 8192 for f32, and as many bytes for all: 128 MiB with d 64.
+      // 8192 for f32, and the same number of bytes for all: 128 MiB with d 64.
       const std::int64_t keys = 8192 * kHeads / kv_heads * (dtype == DType::f32 ? 1 : 2);
       for (const std::int64_t d : {64, 128}) {
         const Decoding x = decoding({keys, kv_heads, d, dtype});

@@ -1,5 +1,5 @@
-// Peak memory against the length, operands and results included: of our attention, which grows as n
-// does, beside a single n x n matrix; and of PyTorch with a window as a boolean mask.
+// Peak memory against the length, including operands and results: of heed's attention, which grows
+// linearly with n, compared with one n x n matrix; and of PyTorch with a window as a boolean mask.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,13 +21,13 @@ const char* title_of(const std::string& direction) {
   return direction == "both" ? "forward and backward" : "forward";
 }
 
-// q, k, v and the output; their gradients.
+// q, k, v and the output, and their gradients.
 double operand_bytes(std::int64_t n, const std::string& direction) {
   const double tensors = direction == "both" ? 8.0 : 4.0;
   return tensors * static_cast<double>(n * kMemoryD) * sizeof(float);
 }
 
-// The power of n by which memory grows.
+// The exponent of the growth of memory with n.
 double growth(double at_quarter, double at_whole) {
   return std::log(at_whole / at_quarter) / std::log(4.0);
 }
@@ -50,7 +50,7 @@ void against_matrix(Report& report, const std::string& variant, const std::strin
               1.0 / power, 0.9, fmt::format("n^{:.2f}", power), "n^1"});
 }
 
-// A process for each point, as for ours.
+// A process for each point, as for heed.
 std::optional<double> peer_bytes(std::int64_t n, const std::string& direction) {
   auto peer = Peer::start("attention_peer.py");
   if (!peer) return std::nullopt;

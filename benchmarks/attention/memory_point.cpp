@@ -5,7 +5,7 @@
 #include "benchmarks/support/fresh_process.h"
 #include "benchmarks/support/measure.h"
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/tensor/create.h"
@@ -45,7 +45,7 @@ int print_memory_point(std::span<const std::string_view> words) {
   const MemoryPoint point{std::string(words[1]), std::string(words[2]),
                           std::stoll(std::string(words[3]))};
   const Threads use(2);
-  run({point.variant, point.direction, 64});  // what is needed once, whatever the size
+  run({point.variant, point.direction, 64});  // allocates what is needed once for any size
   const double before = peak_resident_bytes();
   run(point);
   fmt::print("{}\n", peak_resident_bytes() - before);

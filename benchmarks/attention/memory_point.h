@@ -1,5 +1,5 @@
-// One measurement of attention's memory: a program of its own, since a peak of residence is never
-// forgotten. heed_bench starts itself with a hidden argument.
+// One measurement of the memory of attention, in a separate process, because the peak resident size
+// of a process never decreases. heed_bench starts itself with a hidden argument.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace heed::bench {
 
-/// The hidden argument; behind it stand the variant (none, causal, window), the direction (forward,
-/// both) and n.
+/// The hidden argument; the variant (none, causal, window), the direction (forward, both) and n
+/// follow it.
 inline constexpr std::string_view kMemoryPoint = "--memory-point";
 
 struct MemoryPoint {
@@ -21,11 +21,11 @@ struct MemoryPoint {
 
 inline constexpr std::int64_t kMemoryD = 64;
 
-/// The bytes that a fresh process holds at its peak beyond what it held before q, k and v were
-/// made: one head, two threads.
+/// The growth of the peak memory of a fresh process, in bytes, from before q, k and v are made: one
+/// head, two threads.
 double peak_bytes(const MemoryPoint& point);
 
-/// What the fresh process does: measures and prints the bytes; returns the exit code.
+/// The work of the fresh process: measures and prints the bytes; returns the exit code.
 int print_memory_point(std::span<const std::string_view> words);
 
 }  // namespace heed::bench

@@ -1,6 +1,6 @@
 // Attention against PyTorch, the fastest of eager, compiled and (forward, where it can win)
 // FlexAttention: times of whole calls, without gradients and with all of them. The same variants
-// stand in benchmarks/peer/attention_cases.py. HEED_BENCH_ALL=1 adds n 8192 with d 32 and 128.
+// are in benchmarks/peer/attention_cases.py. HEED_BENCH_ALL=1 adds n 8192 with d 32 and 128.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,7 @@
 #include "benchmarks/suites.h"
 #include "benchmarks/support/measure.h"
 #include "benchmarks/support/peer.h"
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 
 namespace heed::bench {
 namespace {
@@ -45,8 +44,9 @@ AttentionSizes sizes_of(std::int64_t n, std::int64_t d, const std::string& varia
   return n <= 2048 ? AttentionSizes{n, d, 8, 2} : AttentionSizes{n, d, 4, 1};
 }
 
-// PyTorch's fused kernel is to be beaten clearly without a mask, more so where its causal tiles are
-// too large for short sequences, and never to win; what leaves it should be far behind.
+// heed should be clearly faster than PyTorch's fused kernel without a mask, more so where its
+// causal tiles are too large for short sequences, and never slower. It should be much faster where
+// PyTorch does not use its fused kernel.
 double goal_of(const std::string& variant, std::int64_t n, bool fused) {
   if (!fused) return 3.0;
   if (variant == "causal" && n <= 1024) return 2.0;
@@ -58,8 +58,8 @@ struct Mode {
   double seconds = 1e30;
 };
 
-// FlexAttention has no backward on a CPU and takes 5 s to compile, so it is asked only where it may
-// be the fastest. Measured against eager, with 2.13: 1.9 times the time at n 128, 1.6 without a
+// FlexAttention has no backward on a CPU and takes 5 s to compile, so it is measured only where it
+// may be the fastest. Measured against eager, with 2.13: 1.9 times the time at n 128, 1.6 without a
 // mask at n 2048, 1.1 with padding, 0.9 causal, 0.3 with the window.
 std::vector<Mode> modes_of(const std::string& variant, std::int64_t n, Direction direction) {
   std::vector<Mode> modes = {{"eager"}, {"compile"}};
@@ -76,7 +76,7 @@ const Mode& fastest(const std::vector<Mode>& modes) {
 struct Comparison {
   double ours = 1e30;
   Mode theirs;
-  bool fused = true;  // whether PyTorch stays on its fused kernel
+  bool fused = true;  // whether PyTorch uses its fused kernel
 };
 
 class Duel {
@@ -92,7 +92,7 @@ class Duel {
                            direction == Direction::both ? "both" : "forward");
   }
 
-  // In two rounds, theirs and ours in each: together best of 8, or of 3 for long ones.
+  // Two rounds, each with PyTorch and heed: together best of 8, or of 3 for long ones.
   Comparison run(int threads) {
     const Threads use(threads);
     once();
@@ -112,7 +112,7 @@ class Duel {
     return direction_ == Direction::both ? problem_.time_both() : problem_.time_forward();
   }
 
-  // Seconds a call, over 10 ms at least.
+  // Seconds per call, measured over at least 10 ms.
   double repeat() {
     double time = 0.0;
     int calls = 0;
@@ -120,7 +120,7 @@ class Duel {
     return time / calls;
   }
 
-  // A mode that is far behind after a round is not asked again.
+  // A mode that is much slower after a round is not measured again.
   void ask(Comparison& result, int threads, int repeats) {
     const double best = fastest(modes_).seconds;
     for (Mode& mode : modes_) {
@@ -140,7 +140,7 @@ class Duel {
   std::string request_;
 };
 
-constexpr std::int64_t kErrorsUpTo = 2048;  // longer ones take double minutes
+constexpr std::int64_t kErrorsUpTo = 2048;  // longer ones take minutes in double
 
 void compare(Report& report, Peer& peer, const Variant& variant, const AttentionSizes& s) {
   AttentionProblem problem(s, variant.make, all_pairs(s.n));

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "benchmarks/support/measure.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/view.h"
@@ -79,7 +78,7 @@ double AttentionProblem::time_forward() const {
   return seconds([&] { attention(q_, k_, v_, spec_); });
 }
 
-// So that each run makes new ones and none adds to the last.
+// Clears gradients, so that each run makes new ones instead of adding to the last.
 void AttentionProblem::forget_gradients() {
   for (Tensor* x : {&q_, &k_, &v_}) x->set_grad({});
   learned_.forget_gradients();

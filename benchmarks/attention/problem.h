@@ -1,5 +1,5 @@
-// One attention problem to be timed: operands, a spec, and how many pairs of query and key it
-// really has to look at.
+// One attention problem to be timed: operands, a spec, and the number of visible pairs of query and
+// key.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct AttentionSizes {
   float q_scale = 1.0f;
 };
 
-/// The heads that keep a run at a comparable length.
+/// The number of heads that keeps the run time comparable.
 inline std::int64_t heads_for(std::int64_t n) {
   return n <= 128 ? 16 : n <= 512 ? 8 : n <= 2048 ? 4 : 1;
 }
@@ -36,7 +36,7 @@ class Learned {
   std::vector<Tensor> tensors_;
 };
 
-/// Makes the spec for so many heads.
+/// Makes the spec for the given sizes.
 using MakeSpec = std::function<AttentionSpec(const AttentionSizes& sizes, Learned& learned)>;
 
 inline AttentionSpec plain(const AttentionSizes&, Learned&) { return {}; }
@@ -48,19 +48,19 @@ AttentionSpec dropped(const AttentionSizes& sizes, Learned& learned);
 
 class AttentionProblem {
  public:
-  /// `pairs` of query and key are visible in one head.
+  /// `pairs` is the number of visible pairs of query and key in one head.
   AttentionProblem(const AttentionSizes& sizes, MakeSpec make, double pairs);
 
   const AttentionSizes& sizes() const { return sizes_; }
   double forward_flops() const;
   double backward_flops() const { return 2.5 * forward_flops(); }
 
-  /// Seconds of a call without the tape, of the tape's way back alone, and of a call with both.
+  /// Seconds of a call without the tape, of the backward pass alone, and of a call with both.
   double time_forward() const;
   double time_backward();
   double time_both();
 
-  /// The largest error of the output, and of the gradients of q, k and v, against double; of one
+  /// The largest errors of the output and of the gradients of q, k and v against double, for one
   /// head.
   struct Errors {
     double forward, backward;

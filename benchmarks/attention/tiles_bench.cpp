@@ -1,5 +1,5 @@
-// The fused kernels against the machine's arithmetic: useful operations a second, of visible pairs
-// only, over those of oneDNN's sgemm in the same run.
+// The fused kernels against the machine's peak: useful operations per second, of visible pairs
+// only, relative to those of oneDNN's sgemm in the same run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,29 +10,24 @@
 #include "benchmarks/suites.h"
 #include "benchmarks/support/measure.h"
 #include "benchmarks/support/peak.h"
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/segments.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/alibi.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
-#include "heed/attention/stages/shaw.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/t5_bias.h"
 #include "heed/base/isa.h"
 #include "heed/tensor/create.h"
 
 namespace heed::bench {
 namespace {
 
-// What each direction reached, and the peak beside it.
+// The rates of both directions, and the peak.
 struct Figures {
   double forward = 0.0, backward = 0.0, peak = 0.0;
 };
 
 Figures measure(AttentionProblem& problem, int threads) {
   constexpr int kRounds = 9;
-  constexpr double kLeast = 0.03;  // seconds a measurement lasts at least: caches are warm then
+  constexpr double kLeast = 0.03;  // shortest measurement in seconds, so that caches are warm
   const Threads use(threads);
   Figures best;
   const auto rate = [](double flops, const auto& once) {
@@ -54,7 +49,7 @@ struct Goals {
   double forward, backward;
 };
 
-constexpr std::int64_t kTileErrorsUpTo = 2048;  // longer ones take double minutes
+constexpr std::int64_t kTileErrorsUpTo = 2048;  // longer ones take minutes in double
 
 Figures report_peak(Report& report, const std::string& group, const std::string& name,
                     AttentionProblem problem, Goals goals, int threads = 1) {
@@ -130,7 +125,7 @@ void stages(Report& report) {
   }
 }
 
-// Sequences of about 300, one behind another.
+// Sequences of about 300, one after another.
 Tensor documents(std::int64_t n) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) ids[static_cast<std::size_t>(i)] = i / 300;
@@ -156,7 +151,7 @@ AttentionSpec observed(const AttentionSizes&, Learned&) {
   return {.observers = {observe_weights(seen, {.heads = {0}})}};
 }
 
-// Against the same sizes without the stage: what a stage costs.
+// The cost of a stage, against the same sizes without it.
 void against_plain(Report& report) {
   const std::int64_t n = 2048;
   const AttentionSizes s = sizes_of(n, 64);

@@ -1,5 +1,5 @@
-// What recording and walking a node costs beyond its kernels: a chain of one-element additions, on
-// and off the tape.
+// The cost of recording and running a node, without its kernels: a chain of one-element additions,
+// with and without the tape.
 #include "heed/autograd/tape.h"
 
 #include <fmt/format.h>
@@ -25,8 +25,8 @@ void tape(Report& report) {
   const Threads one(1);
   Tensor x = ones({1}).requires_grad();
   const Tensor step = ones({1});
-  // Forward has one kernel per node, and so has backward (dy * step): twice the untaped chain is
-  // the kernels' share.
+  // Forward has one kernel per node, and so has backward (dy * step), so the kernels take twice the
+  // time of the chain without tape.
   const auto [taped, plain] = interleave(
       [&] {
         const Tensor y = chain(x, step);

@@ -1,5 +1,5 @@
-// Each mechanism of the registry against plain multi-head attention of the same size, and how its
-// time grows with the length.
+// Each mechanism of the registry against plain multi-head attention of the same size, and the
+// growth of its time with the length.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct Times {
   double both = forward;
 };
 
-// The best of a few, so many that short calls are seen often.
+// The best of several calls; more calls for short ones.
 void improve(Times& best, LayerTimer& layer) {
   constexpr double kLeast = 0.05;
   for (double spent = 0.0; spent < kLeast;) {
@@ -34,7 +34,7 @@ void improve(Times& best, LayerTimer& layer) {
 
 std::string ms(double seconds) { return fmt::format("{:.2f} ms", seconds * 1e3); }
 
-// A power of n that promises 1 should show in the measured one.
+// A mechanism that is linear in n should have at most this measured exponent.
 constexpr double kNearlyLinear = 1.2;
 
 struct Line {
@@ -54,7 +54,7 @@ std::vector<Line> grow(const Mechanism& mechanism, std::int64_t longest) {
   return lines;
 }
 
-// Of the last two doublings: what is constant no longer counts there.
+// The exponent over the last two doublings, where constant costs no longer matter.
 double power(const std::vector<Line>& lines) {
   const Line& last = lines.back();
   const Line& before = lines[lines.size() >= 3 ? lines.size() - 3 : 0];
@@ -89,7 +89,7 @@ void family_cost(Report& report) {
                   ms(time), ms(yardstick) + " multi_head"});
     };
     add("forward", ours.forward, theirs.forward);
-    if (mechanism.traits.gradient) add("both", ours.both, theirs.both);
+    if (mechanism.traits.gradient != Gradient::none) add("both", ours.both, theirs.both);
   }
 }
 

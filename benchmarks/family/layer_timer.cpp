@@ -16,11 +16,11 @@ LayerTimer::LayerTimer(const Mechanism& mechanism, const LayerSizes& sizes) {
     if (option.path == "max_length") options.push_back(fmt::format("max_length={}", sizes.n));
   }
   Generator generator(1);
-  layer_ = mechanism.make(options, generator);
+  layer_ = make_attention(mechanism.name, options, generator);
   layer_->eval();
   const Traits& traits = mechanism.traits;
   const Shape flat{sizes.batch, sizes.n, sizes.embed};
-  // A picture with as many places.
+  // A picture with the same number of positions.
   const Shape picture{sizes.batch, sizes.embed, 16, sizes.n / 16};
   in_.x = randn(traits.form == Form::picture ? picture : flat);
   in_.x.requires_grad();

@@ -1,4 +1,4 @@
-// A layer of a mechanism at a benchmark's sizes, and how long it takes.
+// Times a layer of a mechanism with the sizes of a benchmark.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 namespace heed::bench {
 
 struct LayerSizes {
-  std::int64_t n = 512;      ///< Positions that ask and that are asked.
-  std::int64_t embed = 256;  ///< In 4 heads, where a mechanism has heads.
+  std::int64_t n = 512;      ///< Queries and keys.
+  std::int64_t embed = 256;  ///< In 4 heads, if the mechanism has heads.
   std::int64_t batch = 1;
 };
 
 class LayerTimer {
  public:
-  /// Options but the sizes are the mechanism's defaults.
+  /// All options but the sizes are the defaults of the mechanism.
   LayerTimer(const Mechanism& mechanism, const LayerSizes& sizes);
 
-  /// Seconds of a call without the tape, and of one with the way back.
+  /// Seconds of a call without the tape, and of one with the backward pass.
   double forward() const;
   double both();
 

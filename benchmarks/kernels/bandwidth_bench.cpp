@@ -1,5 +1,5 @@
-// Memory-bound kernels on arrays far beyond the caches, against the machine's own copy bandwidth in
-// the same rounds.
+// Memory-bound kernels on arrays much larger than the caches, against the copy bandwidth of the
+// machine in the same rounds.
 #include <cstring>
 #include <functional>
 #include <vector>
@@ -15,13 +15,13 @@
 namespace heed::bench {
 namespace {
 
-constexpr std::int64_t kElements = std::int64_t{1} << 25;  // 128 MiB an array: four times the L3
+constexpr std::int64_t kElements = std::int64_t{1} << 25;  // 128 MiB per array: four times the L3
 constexpr std::int64_t kWidth = 512;
 constexpr std::int64_t kRows = kElements / kWidth;
 constexpr std::int64_t kBlock = 1 << 16;
 
-// Reads and writes at once, as every kernel below does: the better of a plain loop and the C
-// library's memcpy, cut into blocks that the threads share.
+// Reads and writes, as every kernel below does: the faster of a plain loop and memcpy, in blocks
+// that the threads share.
 double copy_bandwidth(const float* from, float* to) {
   const auto copy = [&](auto&& block) {
     return [&, block] {

@@ -1,5 +1,5 @@
-// Our matrix product against a raw oneDNN call on the same operands, and two threads against twice
-// the peak of one.
+// heed's matrix product against a raw oneDNN call on the same operands, and two threads against
+// twice the peak of one.
 #include "heed/kernels/gemm.h"
 
 #include <dnnl.h>
@@ -46,7 +46,7 @@ void raw(const GemmCase& c, const Tensor& a, const Tensor& b, Tensor& y) {
 }
 
 double error_of(const Tensor& y, const Tensor& a, const Tensor& b, const GemmCase& c) {
-  // The twin is slow: a corner of the result tells as much as all of it.
+  // The twin is slow, so only a corner of the result is compared.
   const std::int64_t rows = std::min<std::int64_t>(c.m, 8);
   const Tensor a64 = cast_data(slice(a, 0, 0, rows), DType::f64);
   const Tensor expected = matmul(a64, cast_data(b, DType::f64));
@@ -62,7 +62,7 @@ double error_of(const Tensor& y, const Tensor& a, const Tensor& b, const GemmCas
 
 void gemm(Report& report) {
   const NoGrad off;
-  omp_set_num_threads(1);  // the raw call is single-threaded; ours never uses OpenMP
+  omp_set_num_threads(1);  // the raw call is single-threaded; heed does not use OpenMP
   double peak = 0.0;
   for (const GemmCase& c : kGemmCases) {
     const Tensor a = c.transpose_a ? randn({c.k, c.m}) : randn({c.m, c.k});

@@ -1,5 +1,5 @@
-// The k likeliest tokens of rows of logits, as searches ask for them, against the logarithm of the
-// softmax of the same rows alone: what a search would compute before it chose anything.
+// The k most probable tokens of rows of logits, as in searches, against only the log-softmax of the
+// same rows, which a search would otherwise compute first.
 #include "heed/kernels/likeliest.h"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ struct Answer {
   kernels::LikeliestCall<T> call;
 };
 
-// The largest difference of a normaliser from double's, relative.
+// The largest relative difference of a normaliser from the one in double.
 double error_of(const Answer<float>& ours, kernels::Rows rows, const float* logits) {
   const std::vector<double> wide(logits, logits + rows.count * rows.width);
   Answer<double> exact(rows, ours.call.k, wide.data());

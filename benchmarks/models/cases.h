@@ -1,6 +1,6 @@
-// The models that are measured as wholes, with their batches and optimisers: Transformer-Tiny and
-// Transformer-base as translators, a small language model. benchmarks/peer/models_cases.py builds
-// the same ones in PyTorch from what save() writes.
+// The models of the benchmarks, with their batches and optimisers: Transformer-Tiny and
+// Transformer-base as translators, and a small language model. benchmarks/peer/models_cases.py
+// builds the same models in PyTorch from the file that save() writes.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace heed::bench {
 
-/// Told as soon as a part of the forward pass is done, with its name.
+/// Called after each part of the forward pass, with its name.
 using Mark = FunctionRef<void(const char* part)>;
 
 /// A model in training.
@@ -22,35 +22,35 @@ class TrainedModel {
   virtual ~TrainedModel() = default;
 
   virtual std::int64_t batches() const = 0;
-  /// Predicted tokens of a batch, padding left out.
+  /// Predicted tokens of a batch, without padding.
   virtual std::int64_t tokens(std::int64_t batch) const = 0;
   /// The mean loss of a batch, on the tape.
   virtual Tensor forward(std::int64_t batch, Mark mark) = 0;
-  /// Clips, where the model's recipe does, and steps the optimiser.
+  /// Clips gradients, if the recipe of the model does, and steps the optimiser.
   virtual void update() = 0;
   /// Writes all parameters, batches and sizes for the peer.
   virtual void save(const std::filesystem::path& path) = 0;
   virtual Module& module() = 0;
 
-  /// Everything that one batch of training takes.
+  /// One whole training step on a batch.
   void step(std::int64_t batch);
-  /// The mean loss of a batch in use: no dropout, no tape.
+  /// The mean loss of a batch in evaluation mode: no dropout, no tape.
   double loss_in_use(std::int64_t batch);
 };
 
 struct ModelCase {
   std::string_view name;
   std::string_view title;
-  double goal;  // times as fast as PyTorch
+  double goal;  // speed relative to PyTorch
   int rounds;   // of measurement
   bool cheap;   // measured on one thread too, others only with HEED_BENCH_ALL=1
   std::unique_ptr<TrainedModel> (*make)();
 };
 
-/// All of them, or that one alone which HEED_BENCH_MODEL names.
+/// All cases, or only the one that HEED_BENCH_MODEL names.
 std::span<const ModelCase> model_cases();
 
-/// The numbers of threads that a case is measured on, the largest last.
+/// The numbers of threads that a case is measured with, the largest last.
 std::span<const int> threads_of(const ModelCase& item);
 
 /// The case of that name; throws heed::Error if there is none.

@@ -34,7 +34,7 @@ std::vector<PairLength> real_lengths() {
   return lengths;
 }
 
-// Sources of 6 to 24 words around 15, targets near them.
+// Sources of 6 to 24 words, about 15 on average, and targets of similar length.
 std::vector<PairLength> drawn_lengths() {
   Generator generator(kSeed);
   const RandomStream first = generator.next(), second = generator.next(), third = generator.next();
@@ -50,7 +50,7 @@ std::vector<PairLength> drawn_lengths() {
 
 std::vector<Batch> multi30k_batches(const CorpusShape& shape) {
   const SpecialTokens special;
-  const std::int32_t words = special.padding + 1;  // the first token that says something
+  const std::int32_t words = special.padding + 1;  // the first token that is a word
   Generator generator(kSeed);
   const auto row = [&](std::int32_t length) {
     const RandomStream stream = generator.next();

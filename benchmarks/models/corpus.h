@@ -1,5 +1,5 @@
-// Batches shaped like those of Multi30k English to German: real sentence lengths, random words. The
-// corpus is looked for in HEED_DATA; without it, lengths are drawn to be like its own.
+// Batches with the shapes of Multi30k English to German: real sentence lengths, random words. The
+// corpus is searched in HEED_DATA; without it, similar lengths are drawn at random.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace heed::bench {
 
 struct CorpusShape {
   std::int64_t vocabulary = 10000;
-  std::int64_t batch_tokens = 4096;  // padding included, of the longer side
+  std::int64_t batch_tokens = 4096;  // of the longer side, including padding
   std::int64_t batches = 2;          // taken evenly from the short ones to the long ones
 };
 
 /// Batches of sentences of similar length, the same ones in every run.
 std::vector<Batch> multi30k_batches(const CorpusShape& shape);
 
-/// Where the lengths come from, for the record.
+/// The source of the lengths, for the report.
 std::string lengths_source();
 
 }  // namespace heed::bench

@@ -9,7 +9,7 @@ namespace heed::bench {
 namespace {
 
 constexpr std::int64_t kVocabulary = 65, kBatch = 12, kBlock = 64;
-constexpr double kRate = 1e-5;  // small: the same batch comes again and again
+constexpr double kRate = 1e-5;  // small, because the same batch is repeated
 constexpr double kBeta2 = 0.99, kDecay = 0.1, kMaxNorm = 1.0;
 
 Tensor random_ids(Generator& generator) {
@@ -21,16 +21,19 @@ Tensor random_ids(Generator& generator) {
   return ids;
 }
 
+LanguageModelConfig small_gpt() {
+  LanguageModelConfig config{.vocabulary = kVocabulary, .layers = 4};
+  config.block.embed = 128;
+  config.block.heads = 4;
+  config.block.positions = fmt::format("learned max_length={}", kBlock);
+  return config;
+}
+
 }  // namespace
 
 TrainedLanguageModel::TrainedLanguageModel()
     : generator_(1),
-      model_({.vocabulary = kVocabulary,
-              .embed = 128,
-              .heads = 4,
-              .layers = 4,
-              .positions = fmt::format("learned max_length={}", kBlock)},
-             generator_),
+      model_(small_gpt(), generator_),
       optimizer_(model_.named_parameters(),
                  {.beta2 = kBeta2, .weight_decay = kDecay, .decay_matrices_only = true}),
       ids_(random_ids(generator_)),
@@ -43,7 +46,7 @@ Tensor TrainedLanguageModel::forward(std::int64_t /*batch*/, Mark mark) {
   mark("embeddings");
   const Tensor y = model_.decoder({.x = x, .causal = true});  // [B, T, E]
   mark("layers");
-  Tensor loss = linear_cross_entropy(y, model_.output_weight(), expected_).loss;
+  Tensor loss = linear_cross_entropy(y, model_.output.weight.data, expected_).loss;
   mark("output and loss");
   return loss;
 }
@@ -62,9 +65,9 @@ void TrainedLanguageModel::save(const std::filesystem::path& path) {
   save_tensors(tensors, path,
                {{"kind", "language_model"},
                 {"vocabulary", fmt::to_string(config.vocabulary)},
-                {"embed", fmt::to_string(config.embed)},
-                {"heads", fmt::to_string(config.heads)},
-                {"hidden", fmt::to_string(4 * config.embed)},
+                {"embed", fmt::to_string(config.block.embed)},
+                {"heads", fmt::to_string(config.block.heads)},
+                {"hidden", fmt::to_string(config.block.hidden_size())},
                 {"layers", fmt::to_string(config.layers)},
                 {"block", fmt::to_string(kBlock)},
                 {"rate", fmt::to_string(kRate)},

@@ -1,5 +1,5 @@
-// Peak memory of training: parameters, gradients, the optimiser's moments and activations, in a
-// fresh process of each side, beyond what it held before the model was made.
+// Peak memory of training: parameters, gradients, moments of the optimiser and activations, in a
+// fresh process for each side, without what it held before the model was made.
 #include <fmt/format.h>
 
 #include "benchmarks/models/peer_file.h"

@@ -1,4 +1,4 @@
-// What both sides of a comparison read: a model's parameters and batches in a temporary file.
+// The parameters and batches of a model in a temporary file, which both sides of a comparison read.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace heed::bench {
 
-/// A file in a temporary folder for the life of a scope.
+/// A file in a temporary folder that lives as long as its scope.
 class PeerFile {
  public:
   explicit PeerFile(TrainedModel& model);

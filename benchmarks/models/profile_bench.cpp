@@ -1,5 +1,5 @@
-// Where the time of a training step goes: each part of the model, forward and backward, and each
-// kind of op on the way back. The shares are of one step; tools/profile_by_kind.py has the kernels.
+// The time of a training step by part of the model, forward and backward, and by kind of op in the
+// backward pass, as shares of one step. tools/profile_by_kind.py shows the kernels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using Times = std::map<std::string, double>;
 
-// The end of a part of the forward pass: every node made until then has a lower number.
+// The end of a part of the forward pass; every node made before has a lower number.
 struct Boundary {
   std::string part;
   std::uint64_t sequence;
@@ -32,7 +32,7 @@ const std::string& part_of(const std::vector<Boundary>& boundaries, std::uint64_
   return found == boundaries.end() ? boundaries.back().part : found->part;
 }
 
-// What heed::backward does, with a clock around every node: newest first, each once.
+// The same as heed::backward, with a clock around every node: newest first, each once.
 template <typename OnNode>
 void walk(const Tensor& loss, OnNode&& on_node) {
   const NoGrad off;
@@ -80,7 +80,7 @@ Profile profile_step(TrainedModel& model, std::int64_t batch) {
   return profile;
 }
 
-// Of several steps the quickest.
+// The fastest of several steps.
 Profile best_profile(TrainedModel& model, int steps) {
   const std::int64_t batch = model.batches() / 2;
   profile_step(model, batch);

@@ -1,6 +1,7 @@
 // Whole training steps of whole models against PyTorch: forward, smoothed cross entropy, backward,
-// clipping where the recipe has it, Adam. Same parameters, same batches, same threads, in turn.
-// HEED_BENCH_MODEL=tiny measures one model alone, HEED_BENCH_ALL=1 all of them on one thread too.
+// clipping if the recipe has it, Adam. Same parameters, batches and threads, measured in turn.
+// HEED_BENCH_MODEL=tiny measures only one model, HEED_BENCH_ALL=1 measures all of them on one
+// thread too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,15 +19,16 @@
 namespace heed::bench {
 namespace {
 
-constexpr double kSameLoss = 1e-4;  // of the loss itself
-constexpr int kStepRepeats = 2;     // in each round, of each side
-constexpr double kFarBehind = 1.3;  // a mode this much slower is not asked again
+constexpr double kSameLoss = 1e-4;   // relative to the loss
+constexpr int kStepRepeats = 2;      // per round and side
+constexpr double kMuchSlower = 1.3;  // a mode this much slower is not measured again
 
 class Duel {
  public:
   Duel(Peer& peer, TrainedModel& model) : peer_(peer), model_(model), file_(model) {}
 
-  // Both sides compute the same function; the largest difference of their losses, relative.
+  // Checks that both sides compute the same function; returns the largest relative difference of
+  // their losses.
   double check() {
     double worst = 0.0;
     for (std::int64_t i = 0; i < model_.batches(); ++i) {
@@ -45,7 +47,7 @@ class Duel {
     double theirs() const { return std::min(eager, compiled); }
   };
 
-  // Each batch is a measurement of its own; a step of every batch is their sum.
+  // Each batch is measured separately; the sum is a step of every batch.
   Result run(int threads, int rounds) {
     Result sum;
     for (std::int64_t i = 0; i < model_.batches(); ++i) {
@@ -64,8 +66,8 @@ class Duel {
     step();
     Result best{1e30, 1e30, 1e30};
     for (int round = 0; round < rounds; ++round) {
-      if (best.eager <= kFarBehind * best.compiled) ask(best.eager, "eager", batch, threads);
-      if (best.compiled <= kFarBehind * best.eager || round == 0)
+      if (best.eager <= kMuchSlower * best.compiled) ask(best.eager, "eager", batch, threads);
+      if (best.compiled <= kMuchSlower * best.eager || round == 0)
         ask(best.compiled, "compile", batch, threads);
       Peer::settle();
       for (int i = 0; i < kStepRepeats; ++i) best.ours = std::min(best.ours, seconds(step));

@@ -7,7 +7,7 @@ namespace heed::bench {
 namespace {
 
 constexpr double kLabelSmoothing = 0.1;
-constexpr double kTranslatorRate = 1e-5;  // small: the same batches come again and again
+constexpr double kTranslatorRate = 1e-5;  // small, because the same batches are repeated
 constexpr double kTranslatorBeta2 = 0.98;
 
 TransformerConfig with_vocabulary(TransformerConfig config, std::int64_t size) {
@@ -20,11 +20,11 @@ TransformerConfig with_vocabulary(TransformerConfig config, std::int64_t size) {
 
 TransformerConfig transformer_tiny() {
   TransformerConfig config;
-  config.embed = 128;
-  config.heads = 4;
-  config.hidden = 256;
+  config.block.embed = 128;
+  config.block.heads = 4;
+  config.block.hidden = 256;
   config.encoder_layers = config.decoder_layers = 4;
-  config.dropout = 0.3;
+  config.block.dropout = 0.3;
   return config;
 }
 
@@ -43,10 +43,12 @@ Tensor TrainedTranslator::forward(std::int64_t number, Mark mark) {
   mark("encoder");
   const Tensor target = model_.target(batch.target);  // [B, T, E]
   mark("embeddings");
-  const Tensor y = model_.decoder(
-      {.x = target, .memory = memory, .memory_lengths = batch.source_lengths});  // [B, T, E]
+  const Tensor y = model_.decoder({.x = target,
+                                   .causal = true,
+                                   .memory = memory,
+                                   .memory_lengths = batch.source_lengths});  // [B, T, E]
   mark("decoder");
-  Tensor loss = linear_cross_entropy(y, model_.output_weight(), batch.expected,
+  Tensor loss = linear_cross_entropy(y, model_.output.weight.data, batch.expected,
                                      {.label_smoothing = kLabelSmoothing})
                     .loss;
   mark("output and loss");
@@ -71,12 +73,12 @@ void TrainedTranslator::save(const std::filesystem::path& path) {
   save_tensors(tensors, path,
                {{"kind", "translator"},
                 {"vocabulary", fmt::to_string(config.target_vocabulary)},
-                {"embed", fmt::to_string(config.embed)},
-                {"heads", fmt::to_string(config.heads)},
-                {"hidden", fmt::to_string(config.hidden)},
+                {"embed", fmt::to_string(config.block.embed)},
+                {"heads", fmt::to_string(config.block.heads)},
+                {"hidden", fmt::to_string(config.block.hidden_size())},
                 {"encoder_layers", fmt::to_string(config.encoder_layers)},
                 {"decoder_layers", fmt::to_string(config.decoder_layers)},
-                {"dropout", fmt::to_string(config.dropout)},
+                {"dropout", fmt::to_string(config.block.dropout)},
                 {"label_smoothing", fmt::to_string(kLabelSmoothing)},
                 {"rate", fmt::to_string(kTranslatorRate)},
                 {"beta2", fmt::to_string(kTranslatorBeta2)}});

@@ -12,7 +12,7 @@ namespace heed::bench {
 
 class TrainedTranslator : public TrainedModel {
  public:
-  /// The vocabularies of the config are those of the corpus.
+  /// The vocabulary sizes of the config are set to that of the corpus.
   TrainedTranslator(TransformerConfig config, const CorpusShape& corpus);
 
   std::int64_t batches() const override { return std::ssize(batches_); }
@@ -32,7 +32,7 @@ class TrainedTranslator : public TrainedModel {
   Adam optimizer_;
 };
 
-/// Vaswani et al. 2017 as small as Wu et al. 2021 have it for Multi30k.
+/// The Transformer of Vaswani et al. 2017 in the small size that Wu et al. 2021 use for Multi30k.
 TransformerConfig transformer_tiny();
 
 }  // namespace heed::bench

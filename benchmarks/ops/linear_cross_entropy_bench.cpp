@@ -1,5 +1,5 @@
-// The last layer with its loss, a block of rows at a time, against its plain twin, which makes all
-// scores: time and memory. HEED_BENCH_ALL=1 adds other numbers of rows at once.
+// Time and memory of the last layer fused with its loss, a block of rows at a time, against its
+// plain twin, which stores all scores. HEED_BENCH_ALL=1 adds other numbers of rows per block.
 #include "heed/ops/linear_cross_entropy.h"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ class LastLayer {
   Tensor x_, weight_, targets_;
 };
 
-// The most that the arena held during a call, beyond what it held before.
+// The growth of the arena's peak memory during a call.
 template <typename F>
 double peak_megabytes(const F& f) {
   const std::size_t before = arena::stats().bytes_live;
@@ -100,7 +100,7 @@ void compare_memory(Report& report, LastLayer& layer, const Sizes& sizes, bool b
               fmt::format("{:.1f} MB", ours), fmt::format("{:.1f} MB twin", twin)});
 }
 
-// One number of rows after another, round by round, so that all see the same machine.
+// All numbers of rows in each round, so that all are measured under the same conditions.
 void sweep_rows(Report& report, LastLayer& layer, const Sizes& sizes) {
   constexpr std::int64_t kAtOnce[] = {32, 64, 128, 256, 512, 1024, 2048, 4096};
   double best[std::size(kAtOnce)], usual = 1e30;

@@ -1,4 +1,4 @@
-"""The PyTorch side of the attention benchmark: one attention, as its users write it, per variant.
+"""The PyTorch side of the attention benchmark: one attention per variant, as users of PyTorch write it.
 
 f32, one sequence of n queries and n keys. Eager and compiled code call
 scaled_dot_product_attention; flex is the compiled flex_attention, which on a CPU has no backward.
@@ -44,13 +44,13 @@ class Problem:
         self._arguments = sdpa_arguments(case)
 
     def path(self, direction: str) -> str:
-        """What scaled_dot_product_attention chooses: the fused kernel, or matrix products."""
+        """The choice of scaled_dot_product_attention: the fused kernel or matrix products."""
         q, k, v, *bias = self._inputs(direction)
         arguments = self._arguments | ({"attn_mask": bias[0]} if bias else {})
         return "fused" if torch._fused_sdp_choice(q, k, v, **arguments) else "unfused"
 
     def work(self, mode: str, direction: str) -> Callable[[], object]:
-        """What is timed: a call without gradients, or one with its gradients of all inputs."""
+        """The timed work: a call without gradients, or one with the gradients of all inputs."""
         if mode == "flex":
             attend = compiled(self._flex())
         else:
@@ -66,7 +66,7 @@ class Problem:
         return forward
 
     def _inputs(self, direction: str) -> list[torch.Tensor]:
-        """Without gradients a bias that may have one would still cost the fused kernel."""
+        """Detached for forward: a bias that requires a gradient would prevent the fused kernel."""
         return self._leaves if direction == "both" else [x.detach() for x in self._leaves]
 
     def _sdpa(self) -> Attend:
@@ -92,7 +92,7 @@ def sdpa_arguments(case: Case) -> dict[str, object]:
             return {"is_causal": True}
         case "padding":  # [1, 1, 1, n]: faster than expanded to [1, 1, n, n]
             return {"attn_mask": (torch.arange(case.n) < real_keys(case))[None, None, None, :]}
-        case "window":  # in place: nothing larger than the mask itself
+        case "window":  # in place, so that nothing is larger than the mask itself
             everything = torch.ones(case.n, case.n, dtype=torch.bool)
             return {"attn_mask": everything.tril_().triu_(1 - WINDOW)}
         case "dropout":
@@ -103,7 +103,7 @@ def sdpa_arguments(case: Case) -> dict[str, object]:
 
 
 def flex_mask(case: Case) -> Callable | None:
-    """The mask as flex_attention wants it."""
+    """The mask for flex_attention."""
     real = real_keys(case)
     masks = {
         "causal": lambda b, h, i, j: i >= j,
@@ -114,5 +114,5 @@ def flex_mask(case: Case) -> Callable | None:
 
 
 def real_keys(case: Case) -> int:
-    """Of a padded sequence."""
+    """The number of keys of a padded sequence that are not padding."""
     return case.n * 3 // 4

@@ -1,4 +1,4 @@
-"""PyTorch as the peer of the attention benchmark; peer.py says how it is asked.
+"""PyTorch as the peer of the attention benchmark; peer.py describes the protocol.
 
     attention n=512 d=64 heads=8 kv_heads=8 variant=causal direction=both threads=1 mode=compile
         ok best_us=33000.1 median_us=33401.0 repeats=7 path=fused
@@ -6,9 +6,9 @@
         ok mb=612.4
 
 An attention is warmed up (and compiled) at its first use and then timed for at least 10 ms a
-repeat; `path` says what eager PyTorch does. memory is the growth of the peak resident set by one
-call, tensors included, and is asked once of a fresh process. The tensors of the last case alone are
-kept: ask its modes, directions and threads one after another.
+repeat; `path` is the kernel that eager PyTorch uses. memory is the growth of the peak resident set by one
+call, including tensors, and needs a fresh process. Only the tensors of the last case are kept, so request
+its modes, directions and threads one after another.
 """
 
 import math
@@ -32,12 +32,12 @@ DEFAULTS = {
 }
 LEAST_US = 10_000
 WARM_UP_SECONDS = 0.1
-# Each size is compiled for itself, as the fastest code is.
+# Each size is compiled separately, which gives the fastest code.
 torch._dynamo.config.automatic_dynamic_shapes = False
 
 
 class AttentionPeer:
-    """Keeps one problem, and how often each of its works fits into a repeat."""
+    """Keeps one problem, and the number of calls per repeat for each of its works."""
 
     def __init__(self) -> None:
         self._problem: Problem | None = None
@@ -67,7 +67,7 @@ class AttentionPeer:
         return self._problem
 
     def _warm(self, problem: Problem, key: tuple[str, str, int]) -> tuple:
-        """Compiled code is made for one number of threads, so each number has work of its own."""
+        """Compiled code is made for one number of threads, so each number has its own work."""
         if key not in self._works:
             mode, direction, _ = key
             run = problem.work(mode, direction)

@@ -1,4 +1,4 @@
-"""The PyTorch side of the core benchmark: each case is one unit of work, exactly as said in CASES.
+"""The PyTorch side of the core benchmark: each case is one unit of work, described in CASES.
 
 All data is f32, drawn once from a fixed seed and outside the timed part.
 """
@@ -29,7 +29,7 @@ class Work:
 class TrainingStep(Work):
     """zero_grad(set_to_none) + forward + mean cross entropy + backward + AdamW on one fixed batch.
 
-    The fused and the multi-tensor AdamW are both tried at first and the faster one stays.
+    The fused and the multi-tensor AdamW are both tried first, and the faster one is used.
     """
 
     def __init__(self, model: nn.Module, x: torch.Tensor, wrap: Callable) -> None:
@@ -51,7 +51,7 @@ class TrainingStep(Work):
         self.optimiser.step()
 
     def choose_optimiser(self) -> None:
-        self._step()  # leaves gradients behind
+        self._step()  # makes gradients
         best = dict.fromkeys(self.optimisers, float("inf"))
         for _ in range(20):
             for kind, optimiser in self.optimisers.items():
@@ -124,7 +124,7 @@ def matmul(wrap: Callable) -> Work:
 
 @functools.cache
 def cross_entropy_data() -> tuple[torch.Tensor, torch.Tensor]:
-    """131 MB, and as much for the gradient: shared by all modes."""
+    """131 MB, and as much for the gradient; shared by all modes."""
     return torch.randn(1024, 32000, requires_grad=True), torch.randint(0, 32000, (1024,))
 
 
@@ -162,7 +162,7 @@ CASES: dict[str, tuple[Callable[[Callable], Work], str]] = {
 
 
 def make(case: str, mode: str) -> Work:
-    """The work of a case, seen by torch.compile unless the mode is eager."""
+    """The work of a case, compiled by torch.compile unless the mode is eager."""
     torch.manual_seed(20240229)
     torch._dynamo.config.allow_rnn = mode == "unrolled"
     wrap = functools.partial(compiled, fullgraph=mode == "unrolled")

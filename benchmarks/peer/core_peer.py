@@ -1,8 +1,8 @@
-"""PyTorch as the peer of the core benchmark; peer.py says how it is asked.
+"""PyTorch as the peer of the core benchmark; peer.py describes the protocol.
 
 The first use of a case, mode and thread count warms up (and compiles) before it is timed. The modes
 are eager, compile (torch.compile with its defaults, which leaves GRU and LSTM one eager call) and,
-for gru alone, unrolled (torch.compile through the 50 steps: minutes to compile, cached on disk
+only for gru, unrolled (torch.compile through the 50 steps: minutes to compile, cached on disk
 afterwards).
 """
 
@@ -19,7 +19,7 @@ DEFAULTS = {"threads": "1", "mode": "eager", "repeats": "7"}
 
 
 class CorePeer:
-    """Keeps the work of every case asked for, so that only its first use is slow."""
+    """Keeps the work of every requested case, so that only its first use is slow."""
 
     def __init__(self) -> None:
         self._works: dict[tuple[str, str, int], core_cases.Work] = {}
@@ -36,7 +36,7 @@ class CorePeer:
         return peer.fields(peer.summary(times) | work.notes)
 
     def _warm(self, case: str, mode: str, threads: int) -> core_cases.Work:
-        """Compiled code is made for one number of threads, so each number has work of its own."""
+        """Compiled code is made for one number of threads, so each number has its own work."""
         key = (case, mode, threads)
         if key not in self._works:
             work = core_cases.make(case, mode)

@@ -1,8 +1,8 @@
 """The PyTorch side of the models benchmark: translators and a language model, built as a careful
 user builds them, around scaled_dot_product_attention.
 
-Sizes, parameters and batches come from the file that heed writes: both sides train the same model on
-the same words. Parameters have the names of torch.nn.Transformer's.
+Sizes, parameters and batches come from the file that heed writes, so both sides train the same model on
+the same words. Parameters have the names of torch.nn.Transformer.
 """
 
 import json
@@ -19,7 +19,7 @@ Tensors = dict[str, torch.Tensor]
 
 
 class Saved:
-    """A safetensors file: texts about it, and its tensors."""
+    """A safetensors file: its metadata and its tensors."""
 
     def __init__(self, path: str) -> None:
         with open(path, "rb") as file:
@@ -53,7 +53,7 @@ def view(data: bytearray, entry: dict) -> torch.Tensor:
 
 
 class Attention(nn.Module):
-    """Multi-head attention, of x to itself or to a memory."""
+    """Multi-head attention of x to itself or to a memory."""
 
     def __init__(self, embed: int, heads: int, dropout: float, bias: bool) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Attention(nn.Module):
         self.out_proj = nn.Linear(embed, embed, bias=bias)
 
     def project(self, x: torch.Tensor, begin: int, end: int) -> list[torch.Tensor]:
-        """Queries (0), keys (1) and values (2) from begin up to end, as heads."""
+        """Queries (0), keys (1) and values (2) in [begin, end), split into heads."""
         rows = slice(begin * self.embed, end * self.embed)
         bias = None if self.in_proj_bias is None else self.in_proj_bias[rows]
         parts = F.linear(x, self.in_proj_weight[rows], bias).chunk(end - begin, dim=-1)
@@ -85,7 +85,7 @@ class Attention(nn.Module):
 
 
 class TranslatorLayer(nn.Module):
-    """Post-norm; with `memory`, a decoder's."""
+    """A post-norm layer; with `memory`, a decoder layer."""
 
     def __init__(self, saved: Saved, decoder: bool) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class TranslatorLayer(nn.Module):
 
 
 class Translator(nn.Module):
-    """Vaswani et al. 2017; both embeddings and the output are one matrix."""
+    """Vaswani et al. 2017; both embeddings and the output share one matrix."""
 
     def __init__(self, saved: Saved) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class Translator(nn.Module):
 
     @staticmethod
     def name_of(name: str) -> str:
-        """The name here of a parameter of heed's."""
+        """The name in this model of a parameter of heed."""
         return re.sub(r"^(source|target)\.tokens", "tokens", name)
 
 
@@ -170,7 +170,7 @@ class LanguageLayer(nn.Module):
 
 
 class LanguageModel(nn.Module):
-    """nanoGPT's model: learned positions, embeddings and output are one matrix."""
+    """nanoGPT's model: learned positions; embeddings and output share one matrix."""
 
     def __init__(self, saved: Saved) -> None:
         super().__init__()
@@ -200,7 +200,7 @@ KINDS = {"translator": Translator, "language_model": LanguageModel}
 
 
 class Training:
-    """A model with its batches and its optimiser; `step` is what is timed."""
+    """A model with its batches and its optimiser; `step` is timed."""
 
     def __init__(self, path: str) -> None:
         saved = Saved(path)

@@ -1,4 +1,4 @@
-"""Greedy decoding of the translator with cached keys and values, as PyTorch's users write it."""
+"""Greedy decoding of the translator with cached keys and values, as users of PyTorch write it."""
 
 import torch
 from torch.nn import functional as F
@@ -9,7 +9,7 @@ UNKNOWN, BEGIN, END = 0, 1, 2
 
 
 class Cache:
-    """The keys and values of one layer: of the memory once, of what was written step by step."""
+    """The keys and values of one layer: those of the memory once, those of generated words step by step."""
 
     def __init__(self, layer, memory: torch.Tensor, length: int) -> None:
         self.layer = layer
@@ -33,7 +33,7 @@ class Cache:
 
 @torch.inference_mode()
 def greedy(model: Translator, batch: Tensors, length: int) -> torch.Tensor:
-    """The likeliest `length` words of each sentence; the step that would end it is taken too."""
+    """The most probable `length` words of each sentence; the step that would end it is computed too."""
     memory, mask = model.encode(batch["source"], batch["lengths"])
     caches = [Cache(layer, memory, length + 1) for layer in model.decoder["layers"]]
     last = torch.full((memory.shape[0], 1), BEGIN)

@@ -1,4 +1,4 @@
-"""PyTorch as the peer of the models benchmark; peer.py says how it is asked.
+"""PyTorch as the peer of the models benchmark; peer.py describes the protocol.
 
     loss file=/tmp/x/tiny.safetensors batch=0
         ok loss=9.2131451
@@ -9,9 +9,9 @@
     memory file=/tmp/x/tiny.safetensors threads=2
         ok mb=612.4
 
-The files are heed's. A step is warmed up (and compiled) at its first use; only the training of the
-last file is kept. memory is the growth of the peak resident set by two steps of every batch, and is
-asked once of a fresh process.
+heed writes the files. A step is warmed up (and compiled) at its first use; only the training of the
+last file is kept. memory is the growth of the peak resident set by two steps of every batch, and needs
+a fresh process.
 """
 
 import peer
@@ -30,7 +30,7 @@ DEFAULTS = {
     "repeats": "3",
     "length": "20",
 }
-# Each shape is compiled for itself, as the fastest code is.
+# Each shape is compiled separately, which gives the fastest code.
 torch._dynamo.config.automatic_dynamic_shapes = False
 
 
@@ -87,7 +87,7 @@ class ModelsPeer:
         return self._training.batches[int(options["batch"])]
 
     def _loss_of(self, training: Training, mode: str, threads: int) -> object:
-        """Compiled code is made for one number of threads, so each number has code of its own."""
+        """Compiled code is made for one number of threads, so each number has its own code."""
         torch.set_num_threads(threads)
         if mode == "eager":
             return training.model
@@ -99,7 +99,7 @@ class ModelsPeer:
 
 
 def row_sums(words: torch.Tensor) -> torch.Tensor:
-    """A number a sentence, by which two decodings are compared: place times word."""
+    """A checksum per sentence to compare two decodings: the sum of position times word."""
     return (words * torch.arange(1, words.shape[1] + 1)).sum(dim=1)
 
 

@@ -1,4 +1,4 @@
-"""PyTorch as a peer of heed's benchmarks: a process that times what it is told, line by line.
+"""PyTorch as a peer of heed's benchmarks: a process that reads requests line by line and times them.
 
     mlp threads=1 mode=eager repeats=7
         ok best_us=4260.1 median_us=4601.0 repeats=7 optimiser=fused
@@ -8,9 +8,8 @@
         ok mlp gru lstm
     quit
 
-A request that makes no sense is answered with `error <why>` and changes nothing. This module is
-what all peers share: the lines, and how to time and to compile; import it before anything that may
-print.
+An invalid request is answered with `error <why>` and changes nothing. All peers share this module: the
+protocol, timing and compiling. Import it before anything that may print.
 """
 
 import os
@@ -27,7 +26,7 @@ os.dup2(2, 1)
 
 import torch  # noqa: E402
 
-# Past its limit of recompilations torch.compile goes back to eager without a word.
+# After its limit of recompilations torch.compile silently falls back to eager mode.
 torch._dynamo.config.recompile_limit = 64
 torch._dynamo.config.fail_on_recompile_limit_hit = True
 
@@ -36,7 +35,7 @@ Measure = Callable[[Options], str]
 
 
 def serve(cases: dict[str, Measure], defaults: Options) -> None:
-    """Answers requests of those cases, with those options, until `quit` or the end of input."""
+    """Answers requests for these cases, with these options, until `quit` or the end of input."""
     for line in sys.stdin:
         if not line.strip():
             continue
@@ -44,7 +43,7 @@ def serve(cases: dict[str, Measure], defaults: Options) -> None:
             break
         try:
             print("ok", answer(cases, defaults, line), file=answers)
-        except Exception as error:  # one short line, whatever went wrong: the driver reads lines
+        except Exception as error:  # one short line for any error, because the driver reads lines
             print("error", " ".join(str(error).split())[:1000], file=answers)
 
 
@@ -76,7 +75,7 @@ def fields(values: Options) -> str:
 
 
 def summary(times: list[float]) -> Options:
-    """The fields of an answer about times in microseconds."""
+    """The fields of an answer for times in microseconds."""
     return {
         "best_us": f"{min(times):.1f}",
         "median_us": f"{statistics.median(times):.1f}",
@@ -115,13 +114,13 @@ def timed(function: Callable[[], object]) -> float:
 
 
 def peak_resident_kb() -> int:
-    """Of this program alone: getrusage also knows the peak of the process that started it."""
+    """The peak of this process only; getrusage also includes the peak of the process that started it."""
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
 
 def compiled(function: Callable, **options: object) -> Callable:
-    """Compiled code is kept by code object: with one of its own, none is served another's."""
+    """A copy with its own code object: compiled code is cached by code object and must not be shared."""
     own = types.FunctionType(
         function.__code__.replace(), function.__globals__, closure=function.__closure__
     )

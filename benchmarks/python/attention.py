@@ -1,4 +1,4 @@
-"""heed from Python: what a call costs above the C++ call, and heed against PyTorch.
+"""heed from Python: the overhead of a call over the C++ call, and heed against PyTorch.
 
 Run as: ./run bench python [--quick]
 """
@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 
 def best(function, seconds=0.3, runs=5):
-    """The least time of a call, in seconds, over several rounds of as many calls as fit."""
+    """The shortest time of a call, in seconds, over several rounds of as many calls as fit."""
     function()
     start = time.perf_counter()
     function()
@@ -35,12 +35,12 @@ def best(function, seconds=0.3, runs=5):
 
 
 def best_of_each(functions, rounds=7, seconds=0.05):
-    """The least time of each, in turns, so that a slow spell of the machine meets them all."""
+    """The shortest time of each, measured in turn, so that a slow phase of the machine affects them all."""
     return [min(times) for times in zip(*([best(f, seconds, 1) for f in functions] for _ in range(rounds)))]
 
 
 def import_time():
-    """Of heed, once NumPy is there: the best of five fresh interpreters."""
+    """Import time of heed after NumPy: the best of five fresh interpreters."""
     code = "import numpy, time; t = time.perf_counter(); import heed; print(time.perf_counter() - t)"
     return min(
         float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout)

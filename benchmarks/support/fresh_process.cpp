@@ -10,13 +10,14 @@
 
 namespace heed::bench {
 
-// Not getrusage's ru_maxrss: that begins with the peak of the process that started this one.
+// getrusage's ru_maxrss is not used, because it begins with the peak of the process that started
+// this one.
 double peak_resident_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
     if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * 1024.0;
   }
-  HEED_CHECK(false, "[bench] /proc/self/status tells no VmHWM: memory needs Linux");
+  HEED_CHECK(false, "[bench] /proc/self/status has no VmHWM: measuring memory needs Linux");
   return 0.0;
 }
 

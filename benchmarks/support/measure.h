@@ -1,5 +1,5 @@
-// How the benchmarks time: ours and the peer in turn (A B A B …), the best of each, because on a
-// shared machine only the least disturbed run says something about the code.
+// Timing of the benchmarks: heed and the peer in turn (A B A B …), and the best time of each,
+// because on a shared machine only the least disturbed run shows the speed of the code.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ double seconds(F&& f) {
   return now() - start;
 }
 
-/// How often f must run so that one measurement lasts long enough for the clock.
+/// The number of calls of f that makes one measurement long enough for the clock.
 template <typename F>
 int calls_for(F&& f, double at_least = 0.01) {
   f();  // first touch, first allocation
@@ -42,7 +42,7 @@ double per_call(F&& f, int calls) {
          calls;
 }
 
-/// The best times of two pieces of work measured in turn.
+/// The best times of two functions measured in turn.
 template <typename A, typename B>
 std::pair<double, double> interleave(A&& a, B&& b, int rounds = 15) {
   const int calls_a = calls_for(a);
@@ -64,7 +64,7 @@ double best_of(F&& f, int rounds = 15) {
   return best;
 }
 
-/// A number of threads for the life of a scope.
+/// Sets the number of threads during its lifetime.
 class Threads {
  public:
   explicit Threads(int n) : before_(num_threads()) { set_num_threads(n); }

@@ -57,7 +57,7 @@ Peer::Peer(Peer&& other) noexcept
 
 Peer::~Peer() {
   if (pid_ < 0) return;
-  std::fclose(to_);  // end of input is the end of the peer
+  std::fclose(to_);  // the peer ends at the end of its input
   std::fclose(from_);
   waitpid(pid_, nullptr, 0);
 }

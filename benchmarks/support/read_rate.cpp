@@ -7,7 +7,7 @@
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
 
-// One copy of the loops per instruction set, chosen when the program starts.
+// One version of the loops per instruction set, chosen when the program starts.
 #if defined(__x86_64__)
 #define HEED_BENCH_CLONES [[gnu::target_clones("default", "avx2", "avx512f")]]
 #else
@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kLine = 64;
 using Lanes [[gnu::vector_size(32), gnu::may_alias]] = std::uint64_t;
 
-// Reads `Streams` equal parts side by side, each with sums of its own so that no addition waits for
-// another, and asks for what stands `Ahead` bytes further on.
+// Reads `Streams` equal parts side by side, each with its own sums so that no addition waits for
+// another, and prefetches memory `Ahead` bytes ahead.
 template <std::size_t Streams, std::size_t Ahead>
 [[gnu::always_inline]] inline std::size_t sum_streams(const std::byte* data, std::size_t bytes) {
   constexpr std::size_t kStep = 8 / Streams * sizeof(Lanes);

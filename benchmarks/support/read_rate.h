@@ -1,4 +1,4 @@
-// The yardstick of decoding: how fast memory can be read at all.
+// The reference for decoding: the highest rate at which memory can be read.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace heed::bench {
 
-/// A way to read memory; which is the fastest depends on the machine's prefetchers.
+/// A way to read memory; the prefetchers of the machine decide which is fastest.
 struct ReadWay {
   std::string_view name;
   /// The sum of all words in [data, data + bytes), so that they are read; bytes is a multiple of
@@ -17,7 +17,7 @@ struct ReadWay {
 
 std::span<const ReadWay> read_ways();
 
-/// Seconds of one reading of whole megabytes, the threads of the pool taking one after another.
+/// Seconds to read the memory once, split into megabytes that the threads of the pool take in turn.
 double time_read(const ReadWay& way, std::span<const std::byte> memory);
 
 }  // namespace heed::bench

@@ -1,4 +1,4 @@
-// What a benchmark found: a table for people, JSON for the record.
+// The results of a benchmark: a printed table, and JSON for the record.
 #pragma once
 
 #include <string>
@@ -7,24 +7,24 @@
 
 namespace heed::bench {
 
-/// One comparison. `ratio` is ours over the yardstick, larger is better; `goal` is what it should
-/// reach.
+/// One comparison. `ratio` is heed's figure relative to the reference figure, larger is better;
+/// `goal` is what it should reach.
 struct Row {
   std::string group;
   std::string name;
   int threads = 1;
   double ratio = 0.0;
   double goal = 0.0;
-  std::string ours;       // our figure with its unit
+  std::string ours;       // heed's figure with its unit
   std::string yardstick;  // the other figure and what it is
-  double error = -1.0;    // against the double twin; negative where nothing is rounded
+  double error = -1.0;    // against the double twin; negative if nothing is rounded
 };
 
 class Report {
  public:
   /// Prints a row as it arrives and keeps it.
   void add(Row row);
-  /// A line about the surroundings, e.g. the peer's version.
+  /// A line about the environment, e.g. the version of the peer.
   void note(std::string text);
   /// Writes <directory>/<suite>.json: date, CPU, compiler, notes, rows.
   void write(const std::string& directory, std::string_view suite) const;

@@ -1,5 +1,5 @@
 // Whole training steps against PyTorch: zero_grad, forward, mean cross entropy, backward, AdamW on
-// one fixed batch. The same networks, sizes and optimiser settings stand in
+// one fixed batch. The same networks, sizes and optimiser settings are in
 // benchmarks/peer/core_cases.py.
 #include <fmt/format.h>
 

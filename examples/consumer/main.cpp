@@ -1,5 +1,5 @@
-// The smallest program outside heed's own tree that links the installed library: a product and its
-// gradient, so that GEMM, SIMD kernels, threads and tape are all linked and run.
+// A minimal program outside heed's tree that links the installed library. It computes a product and
+// its gradient, so that GEMM, SIMD kernels, threads and tape are all linked and run.
 #include <cstdio>
 #include <string>
 
@@ -13,6 +13,6 @@ int main() {
   loss.backward();
   std::printf("heed %s: loss %g, gradient of w[0, 0] %g\n", std::string(version()).c_str(),
               loss.item(), w.grad().data<float>()[0]);
-  // Rows of x w: [2.5, 3] and [5.5, 5], none cut off by relu.
+  // Rows of x w: [2.5, 3] and [5.5, 5]; relu changes none of them.
   return loss.item() == 16.0 && w.grad().data<float>()[0] == 4.0f ? 0 : 1;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kLeastCapacity = 16;
 
-// With room for twice the window, what is kept moves to the front once per window.
+// With capacity for twice the window, the kept positions move to the front once per window.
 std::int64_t most_capacity(std::int64_t window) {
   constexpr std::int64_t kNoLimit = std::int64_t{1} << 40;
   return 2 * std::min(window, kNoLimit);
@@ -26,14 +26,14 @@ Tensor positions(const Tensor& buffer, std::int64_t first, std::int64_t count) {
 
 void copy_to(Tensor to, const Tensor& from) { copy_into(to, from); }
 
-// A buffer [B, G, capacity, D] that begins with what is kept.
+// A buffer [B, G, capacity, D] that begins with the kept positions.
 Tensor with_room(const Tensor& kept, std::int64_t capacity) {
   Tensor buffer = empty({kept.size(0), kept.size(1), capacity, kept.size(3)}, kept.dtype());
   copy_to(positions(buffer, 0, kept.size(2)), kept);
   return buffer;
 }
 
-// A buffer whose sequence i begins with what is kept of sequence from[i].
+// A buffer whose sequence i begins with the kept positions of sequence from[i].
 Tensor spread(const Tensor& kept, std::span<const std::int64_t> from, std::int64_t capacity) {
   const auto slots = static_cast<std::int64_t>(from.size());
   Tensor buffer = empty({slots, kept.size(1), capacity, kept.size(3)}, kept.dtype());
@@ -44,14 +44,14 @@ Tensor spread(const Tensor& kept, std::span<const std::int64_t> from, std::int64
   return buffer;
 }
 
-// One step of a reordering; kAside is a place of its own.
+// One step of a reordering; kAside is a temporary slot.
 struct Move {
   std::int64_t from, to;
 };
 constexpr std::int64_t kAside = -1;
 
-// Steps after which slot i holds what slot from[i] held. A slot is written once no other waits for
-// what it holds; when all that is left are cycles, one slot of each is put aside.
+// The steps after which slot i has the former content of slot from[i]. A slot is written once no
+// other slot needs its content; when only cycles remain, one slot of each is copied to kAside.
 std::vector<Move> plan_moves(std::span<const std::int64_t> from, std::int64_t slots) {
   const auto index = [](std::int64_t i) { return static_cast<std::size_t>(i); };
   const auto count = static_cast<std::int64_t>(from.size());
@@ -142,7 +142,7 @@ void KvCache::append(const Tensor& k, const Tensor& v) {
   copy_to(positions(values(), before, added), positions(v, given - added, added));
 }
 
-// The last positions stay, as many as `last`, and room for `added` comes behind them.
+// Keeps the last `last` positions and makes room for `added` more after them.
 void KvCache::make_room(std::int64_t last, std::int64_t added) {
   const std::int64_t first = start_ + length_ - last;
   if (first + last + added <= capacity()) {

@@ -1,6 +1,6 @@
-// The keys and values of the positions seen so far, for decoding one token after another: appended
-// at the end, dropped from the end (rewind) or from the front (a window), and reordered along the
-// batch for beam search. Attention reads them where they lie.
+// The keys and values of previous positions, for decoding token by token: appended at the end,
+// removed from the end (rewind) or from the front (a window), and reordered along the batch for
+// beam search. Attention reads them in place.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@ namespace heed {
 
 struct KvCacheConfig {
   std::int64_t batch = 1;           ///< B.
-  std::int64_t heads = 0;           ///< G, those of keys and values.
+  std::int64_t heads = 0;           ///< G, the heads of keys and values.
   std::int64_t features = 0;        ///< D.
-  std::int64_t value_features = 0;  ///< Dv; 0: as many as D.
-  DType dtype = DType::f32;         ///< Or bf16: half the memory, half the reading; or f64.
-  std::int64_t capacity = 0;        ///< Positions to make room for at once; more come as needed.
-  /// Keep only the last so many positions. Of Tq queries that each see w positions, the first needs
-  /// w + Tq - 1; and what is evicted does not come back by rewind.
+  std::int64_t value_features = 0;  ///< Dv; 0: the same as D.
+  DType dtype = DType::f32;         ///< Or bf16, which halves memory and reading; or f64.
+  std::int64_t capacity = 0;        ///< Positions to allocate at first; it grows as needed.
+  /// Keep only this many last positions. A call of Tq queries that each attend to w positions needs
+  /// w + Tq - 1. Evicted positions do not come back by rewind.
   std::optional<std::int64_t> window = {};
 };
 
-/// What a layer of such parameters keeps: f64 for doubles, else f32.
+/// The dtype of the cache of a layer with such parameters: f64 for f64, else f32.
 inline DType cache_dtype(DType parameters) {
   return parameters == DType::f64 ? DType::f64 : DType::f32;
 }
@@ -34,25 +34,25 @@ class KvCache {
   explicit KvCache(const KvCacheConfig& config);
   KvCache(KvCache&&) = default;
   KvCache& operator=(KvCache&&) = default;
-  /// A cache of its own with the same content.
+  /// A separate cache with the same content.
   KvCache clone() const;
 
-  /// Adds positions: k [B, G, T, D] and v [B, G, T, Dv], floating point, converted to the cache's
-  /// dtype.
+  /// Appends positions: k [B, G, T, D] and v [B, G, T, Dv], floating point, converted to the
+  /// cache's dtype.
   void append(const Tensor& k, const Tensor& v);
-  /// Forgets the last n positions.
+  /// Removes the last n positions.
   void rewind(std::int64_t n);
-  /// Forgets the positions from `position` on; those are counted from the very first one.
+  /// Removes the positions from `position` on, counted from the first one ever appended.
   void truncate(std::int64_t position);
-  /// Forgets everything but keeps the memory.
+  /// Removes all positions but keeps the memory.
   void clear();
-  /// Sequence i becomes what sequence from[i] was; the batch may grow or shrink. Copies only
-  /// sequences that move.
+  /// Sequence i becomes the former sequence from[i]; the batch may grow or shrink. Only sequences
+  /// that move are copied.
   void reorder(std::span<const std::int64_t> from);
 
-  /// Positions kept.
+  /// The number of positions kept.
   std::int64_t length() const { return length_; }
-  /// The first position kept: how many a window has evicted.
+  /// The first position kept, which is the number of positions that a window has evicted.
   std::int64_t first_position() const { return first_position_; }
   std::int64_t batch() const { return batch_; }
   DType dtype() const { return keys_.dtype(); }
@@ -60,8 +60,8 @@ class KvCache {
   /// Bytes of memory held.
   std::size_t bytes() const;
 
-  /// What is kept, [B, G, length, D] and [B, G, length, Dv], without a copy: the next change of the
-  /// cache may change what they show.
+  /// The kept keys [B, G, length, D] and values [B, G, length, Dv], as views: the next change of
+  /// the cache may change them.
   Tensor keys() const { return kept(keys_); }
   Tensor values() const { return kept(values_); }
 
@@ -76,7 +76,7 @@ class KvCache {
 
   Tensor keys_, values_;  // [slots, G, capacity, D or Dv]; slots >= batch
   std::int64_t batch_ = 0;
-  std::int64_t start_ = 0, length_ = 0;  // of what is kept, in the buffers
+  std::int64_t start_ = 0, length_ = 0;  // of the kept positions in the buffers
   std::int64_t first_position_ = 0;
   std::optional<std::int64_t> window_;
 };

@@ -17,7 +17,7 @@ namespace {
 
 using kernels::Heads;
 
-constexpr std::size_t kFirstOfStages = 3;  // behind q, k and v
+constexpr std::size_t kFirstOfStages = 3;  // after q, k and v
 
 // x itself if its rows are contiguous, else a copy.
 Tensor with_whole_rows(const Tensor& x) {
@@ -46,7 +46,7 @@ Heads<Record> records_of(const Tensor& x, const std::int64_t* starts) {
   return {records_in<std::remove_const_t<Record>>(x), x.size(1) * x.size(2), x.size(2), 1, starts};
 }
 
-// What bf16 is computed in.
+// bf16 is computed in f32.
 Tensor computable(const Tensor& x) { return x.dtype() == DType::bf16 ? cast(x, DType::f32) : x; }
 
 }  // namespace
@@ -78,8 +78,8 @@ AttentionCall::AttentionCall(const Tensor& q, const Tensor& k, const Tensor& v,
 }
 
 template <typename T>
-void AttentionCall::run_forward(Result& result, const Watchers& watchers) const {
-  const BoundProgram<T> program(*spec_, inputs_, watchers);
+void AttentionCall::run_forward(Result& result, const Observations& observations) const {
+  const OwnedProgram<T> program(*spec_, inputs_, observations);
   const std::int64_t* const q_rows = shape().q_starts;
   kernels::AttentionForward<T> run;
   run.q = heads_of<T>(q_, q_rows);
@@ -90,7 +90,7 @@ void AttentionCall::run_forward(Result& result, const Watchers& watchers) const 
     run.log_sum_exp = mutable_heads_of<T>(result.log_sum_exp, q_rows);
   run.cuts = records_of<kernels::RowCut<T>>(result.cuts, q_rows);
   if constexpr (std::is_same_v<T, float>) {
-    // Not for packed sequences: which way one goes would depend on the others.
+    // Not for packed sequences: there the choice of kernel would depend on the other sequences.
     if (q_rows == nullptr && kernels::decode_is_better(shape()) && kernels::can_decode(*program)) {
       const kernels::DecodeCall<float> few{run.q, run.k, run.v, run.output, run.log_sum_exp};
       result.scales = Tensor();
@@ -108,16 +108,16 @@ AttentionCall::Result AttentionCall::forward(Wanted wanted, const Tensor& output
     result.log_sum_exp = empty({q_.size(0), q_.size(1), q_.size(2)}, q_.dtype());
   }
   spec_->add_flops(1, 1);  // Q K^T and P V
-  const Watchers watchers = spec_->start_observers();
+  const Observations observations = spec_->start_observers();
   visit_float("attention", q_.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if (spec_->top_k() > 0) result.cuts = empty_records<kernels::RowCut<T>>(q_);
     if (wanted.scales && std::is_same_v<T, float>) {
       result.scales = empty_records<kernels::RowScale<T>>(q_);
     }
-    run_forward<T>(result, watchers);
+    run_forward<T>(result, observations);
   });
-  for (const Watcher& watcher : watchers) watcher.observation->finish(result.log_sum_exp);
+  for (const auto& observation : observations) observation->finish(result.log_sum_exp);
   return result;
 }
 
@@ -152,7 +152,7 @@ Tensor AttentionCall::last_keys(const Result& result) const {
 
 template <typename T>
 void AttentionCall::run_backward(const Result& result, Gradients& gradients) const {
-  const BoundProgram<T> program(*spec_, inputs_, std::span(gradients.others));
+  const OwnedProgram<T> program(*spec_, inputs_, std::span(gradients.others));
   const std::int64_t* const q_rows = shape().q_starts;
   const std::int64_t* const k_rows = shape().k_starts;
   kernels::AttentionBackward<T> run;

@@ -1,4 +1,4 @@
-// One call of attention, checked and prepared: what forward and backward both work from.
+// One call of attention, checked and prepared: the common base of forward and backward.
 #pragma once
 
 #include <memory>
@@ -28,10 +28,10 @@ class AttentionCall {
   AttentionCall(const AttentionCall&) = delete;  // the shape refers to the starts
   AttentionCall& operator=(const AttentionCall&) = delete;
 
-  /// Where gradients go: q, k, v and the tensors of the stages.
+  /// The tensors that gradients go to: q, k, v and the tensors of the stages.
   std::span<const Tensor> inputs() const { return inputs_; }
   bool has_log_sum_exp() const { return spec_->has_log_sum_exp(); }
-  /// Whether backward wants forward's.
+  /// Whether backward needs the log-sum-exp of forward.
   bool keeps_log_sum_exp() const { return spec_->keeps_log_sum_exp(); }
 
   struct Result {
@@ -40,31 +40,33 @@ class AttentionCall {
     Tensor cuts;         ///< [B, H, Tq, bytes of a RowCut] in u8 if there is a top_k, or undefined
     Tensor scales;       ///< [B, H, Tq, bytes of a RowScale] likewise, for backward after tiles
   };
-  /// What the result must hold besides the output.
+  /// The parts of the result that are wanted besides the output.
   struct Wanted {
     bool log_sum_exp = false;
     bool scales = false;
   };
-  /// The output goes into one that is given, of its shape and dtype with contiguous rows.
+  /// If `output` is defined, the output is written into it; it needs the right shape and dtype, and
+  /// contiguous rows.
   Result forward(Wanted wanted, const Tensor& output = {}) const;
-  /// The same, recorded on the tape if somebody wants a gradient.
+  /// The same, recorded on the tape if a gradient is needed.
   static Result run(const std::shared_ptr<const AttentionCall>& call, bool log_sum_exp_wanted);
-  /// Of a result with top_k: the last key that each row sees [B, H, Tq], -1 if it sees fewer.
+  /// For a result with top_k: the last key that each row attends to [B, H, Tq], -1 if fewer than k
+  /// are visible.
   Tensor last_keys(const Result& result) const;
 
-  /// Sends the gradients on that arrived for forward's result: output 0, and output 1 if the
-  /// log-sum-exp was recorded too.
+  /// Propagates the gradients of forward's result: output 0, and output 1 if the log-sum-exp was
+  /// recorded too.
   void backward(Backward& b, const Result& result, bool log_sum_exp_recorded) const;
 
  private:
   struct Gradients {
     Tensor d_output, d_log_sum_exp;  // the latter may be undefined
     Tensor dq, dk, dv;
-    TensorList others;  // as long as the inputs; undefined where nobody wants one
+    TensorList others;  // as long as the inputs; undefined where no gradient is wanted
   };
 
   template <typename T>
-  void run_forward(Result& result, const Watchers& watchers) const;
+  void run_forward(Result& result, const Observations& observations) const;
   template <typename T>
   void run_backward(const Result& result, Gradients& gradients) const;
   const kernels::AttentionShape& shape() const { return spec_->shape(); }
@@ -72,7 +74,7 @@ class AttentionCall {
   ArenaVector<std::int64_t> q_starts_, k_starts_;
   TensorList inputs_;
   Tensor q_, k_, v_;                  // the first inputs, with rows that can be read in place
-  std::optional<PreparedSpec> spec_;  // once the starts and the score's operands are known
+  std::optional<ProgramMaker> spec_;  // once the starts and the score's operands are known
 };
 
 }  // namespace heed

@@ -1,5 +1,5 @@
-// Where the diagonal lies when there are not as many queries as keys. The contract names it, since
-// libraries disagree: PyTorch's is_causal is top_left, decoding with a cache wants bottom_right.
+// The positions of queries among keys when their numbers differ. Masks name the corner because
+// libraries disagree: PyTorch's is_causal is top_left, decoding with a cache needs bottom_right.
 #pragma once
 
 #include <algorithm>
@@ -7,21 +7,22 @@
 
 namespace heed {
 
-/// The key that stands opposite to query i: i + shift.
+/// Query i is at the position of key i + shift.
 class Corner {
  public:
   enum Name : std::uint8_t { top_left, bottom_right };
 
-  /// top_left: the first query stands at the first key; bottom_right: the last at the last.
+  /// top_left: the first query is at the first key; bottom_right: the last query is at the last
+  /// key.
   constexpr Corner(Name name) : name_(name) {}  // NOLINT(google-explicit-constructor): a name
-  /// The first query stands at key n, which may be negative.
+  /// The first query is at key n, which may be negative.
   static constexpr Corner offset(std::int64_t n) {
     Corner corner(top_left);
     corner.shift_ = std::clamp(n, -kFar, kFar);
     return corner;
   }
 
-  /// For a sequence of that many queries and keys.
+  /// The shift for a sequence of that many queries and keys.
   constexpr std::int64_t shift(std::int64_t queries, std::int64_t keys) const {
     return name_ == bottom_right ? keys - queries : shift_;
   }

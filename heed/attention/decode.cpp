@@ -35,9 +35,9 @@ AttentionShape check_shape(const Tensor& q, const Tensor& k, const Tensor& v) {
           .Dv = v.size(3)};
 }
 
-// Few queries against keys and values in bf16, which stay as they are. Undefined if the program is
-// not for that kernel, or if the score wants more of the keys than the dot product, which is tried
-// on a cache of no positions.
+// Few queries against keys and values in bf16, which are not converted. Undefined if this kernel
+// does not support the program, or if the score is not a dot product of the keys, which is tested
+// on an empty cache.
 Tensor decode_bf16(const Tensor& q, const KvCache& cache, AttentionShape shape,
                    const AttentionSpec& spec) {
   const Tensor none = empty({shape.B, shape.G, 0, shape.D});
@@ -46,9 +46,9 @@ Tensor decode_bf16(const Tensor& q, const KvCache& cache, AttentionShape shape,
   const Tensor queries = contiguous_copy(operands.q);  // [B, H, Tq, D]
   shape.D = queries.size(3);
   TensorList inputs;
-  const PreparedSpec prepared(spec, shape, operands, DType::f32, inputs);
-  const Watchers watchers = prepared.start_observers();
-  const BoundProgram<float> program(prepared, inputs, watchers);
+  const ProgramMaker prepared(spec, shape, operands, DType::f32, inputs);
+  const Observations observations = prepared.start_observers();
+  const OwnedProgram<float> program(prepared, inputs, observations);
   if (!kernels::can_decode(*program)) return {};
   prepared.add_flops(1, 1);  // Q K^T and P V
 
@@ -64,7 +64,7 @@ Tensor decode_bf16(const Tensor& q, const KvCache& cache, AttentionShape shape,
     call.log_sum_exp = mutable_heads_of<float>(log_sum_exp);
   }
   kernels::attention_decode(*program, call);
-  for (const Watcher& watcher : watchers) watcher.observation->finish(log_sum_exp);
+  for (const auto& observation : observations) observation->finish(log_sum_exp);
   return output;
 }
 

@@ -1,5 +1,6 @@
 #include "heed/attention/describe.h"
 
+#include "heed/attention/masks.h"
 #include "heed/attention/position.h"
 #include "heed/attention/registry.h"
 
@@ -18,9 +19,11 @@ io::Value described(const Mechanism& mechanism) {
   }
   const Traits& can = mechanism.traits;
   io::Value::Table traits = {
-      {"self", {can.self}},     {"cross", {can.cross}},       {"lengths", {can.lengths}},
-      {"causal", {can.causal}}, {"masks", {can.mask}},        {"decodes", {can.decodes}},
-      {"fused", {can.fused}},   {"gradient", {can.gradient}}, {"growth", {can.growth}}};
+      {"self", {can.self}},       {"cross", {can.cross}},
+      {"lengths", {can.lengths}}, {"causal", {can.causal}},
+      {"masks", {can.mask}},      {"decodes", {can.decodes}},
+      {"fused", {can.fused}},     {"gradient", text(io::enum_name(can.gradient))},
+      {"growth", {can.growth}}};
   return {io::Value::Table{{"name", text(mechanism.name)},
                            {"title", text(mechanism.about.title)},
                            {"formula", text(mechanism.about.formula)},
@@ -31,15 +34,24 @@ io::Value described(const Mechanism& mechanism) {
                            {"options", {std::move(options)}}}};
 }
 
+// Name and description of each entry.
+template <typename Entry>
+io::Value named(std::span<const Entry> entries) {
+  io::Value::List all;
+  for (const Entry& entry : entries) {
+    all.push_back({io::Value::Table{{"name", text(entry.name)}, {"what", text(entry.what)}}});
+  }
+  return {std::move(all)};
+}
+
 }  // namespace
 
 io::Value describe_mechanisms() {
-  io::Value::List all, codes;
+  io::Value::List all;
   for (const Mechanism& mechanism : mechanisms()) all.push_back(described(mechanism));
-  for (const PositionKind& kind : positions()) {
-    codes.push_back({io::Value::Table{{"name", text(kind.name)}, {"what", text(kind.what)}}});
-  }
-  return {io::Value::Table{{"mechanisms", {std::move(all)}}, {"positions", {std::move(codes)}}}};
+  return {io::Value::Table{{"mechanisms", {std::move(all)}},
+                           {"positions", named(positions())},
+                           {"masks", named(masks())}}};
 }
 
 }  // namespace heed

@@ -1,11 +1,11 @@
-// What the registries know of their entries, as a tree: for JSON, Python and other readers.
+// The lists of mechanisms, position codes and masks as a tree, for JSON and Python.
 #pragma once
 
 #include "heed/io/value.h"
 
 namespace heed {
 
-/// "mechanisms" and "positions", each a list of tables.
+/// "mechanisms", "positions" and "masks", each a list of tables.
 io::Value describe_mechanisms();
 
 }  // namespace heed

@@ -24,7 +24,7 @@ struct Surprise {
     using std::exp;
     const std::int64_t row = (b * log_sum_exp.size(1) + h) * log_sum_exp.size(2) + i;
     const S log_p = score - log_sum_exp.data<double>()[row];
-    // e^-1000 is 0, and 0 times -infinity must be, too.
+    // e^-1000 is 0, and 0 times -infinity must be 0, too.
     return log_p > -1000.0 ? -exp(log_p) * log_p : S{0};
   }
 };
@@ -33,8 +33,7 @@ struct Surprise {
 
 Tensor attention_entropy(const Tensor& q, const Tensor& k, const AttentionSpec& spec) {
   HEED_CHECK(spec.normaliser.name() == softmax_weights().name(),
-             "[attention_entropy] normalise is {}: the entropy is that of softmax_weights, leave "
-             "it as it is",
+             "[attention_entropy] spec.normaliser is {}: it must be softmax_weights, the default",
              spec.normaliser.name());
   AttentionSpec rows = spec;
   rows.reweights.clear();
@@ -49,8 +48,8 @@ Tensor attention_entropy(const Tensor& q, const Tensor& k, const AttentionSpec& 
   terms.modifiers.push_back(
       score_mod(Surprise{contiguous_copy(cast_data(known.detach(), DType::f64))}));
   const Tensor sum = squeeze(attention(q, k, one, terms), -1);  // [B, H, Tq]
-  // The sum's gradient takes log-sum-exp for a constant. That by log-sum-exp is sum_j p (log p + 1)
-  // = 1 - H, which is added with a value of 0.
+  // The gradient of the sum treats log-sum-exp as a constant. The derivative with respect to it is
+  // sum_j p (log p + 1) = 1 - H, which is added here with a value of 0.
   return sum + (1.0 - sum.detach()) * (known - known.detach());
 }
 

@@ -28,7 +28,7 @@ class OneKeyVisibility : public IntervalVisibility<OneKeyVisibility> {
   Tensor keys_;
 };
 
-// Each query sees the key of [B, H, Tq] that is its own, none if that is negative.
+// Each query attends only to its key in `keys` [B, H, Tq], to none if that is negative.
 class OneKey : public MaskImpl {
  public:
   explicit OneKey(Tensor keys) : keys_(std::move(keys)) {}
@@ -46,8 +46,7 @@ class OneKey : public MaskImpl {
 HardAttention hard_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                              const AttentionSpec& spec, RandomStream random) {
   HEED_CHECK(spec.normaliser.name() == softmax_weights().name(),
-             "[hard_attention] normalise is {}: keys are drawn by softmax_weights, leave it as it "
-             "is",
+             "[hard_attention] spec.normaliser is {}: it must be softmax_weights, the default",
              spec.normaliser.name());
   AttentionSpec draw = spec;
   draw.normaliser = hard_weights(random);
@@ -55,7 +54,7 @@ HardAttention hard_attention(const Tensor& q, const Tensor& k, const Tensor& v,
   const AttentionCall::Result drawn = AttentionCall::run(call, false);
   const Tensor keys = call->last_keys(drawn);  // [B, H, Tq]
 
-  // Of the scores alone: no value is read but a number for each key.
+  // From here on only scores matter: the values are one number for each key.
   AttentionSpec all = spec;
   all.reweights.clear();
   all.observers.clear();

@@ -1,6 +1,6 @@
-// Hard attention (Xu et al. 2015): each query reads one key's value, drawn with the probability
-// that softmax gives it. A draw cannot be differentiated; what can is the logarithm of its
-// probability, from which the score function estimator (REINFORCE, Williams 1992) makes a gradient:
+// Hard attention (Xu et al. 2015): each query reads the value of one key, sampled with the
+// probability that softmax gives it. A sample is not differentiable, but its log-probability is;
+// the score function estimator (REINFORCE, Williams 1992) computes a gradient from it:
 //
 //   const HardAttention drawn = hard_attention(q, k, v, spec, default_generator().next());
 //   const Tensor reward = ...;  // [B, H, Tq], off the tape
@@ -15,12 +15,13 @@ namespace heed {
 
 struct HardAttention {
   Tensor output;    ///< [B, H, Tq, Dv]; its gradient goes to v alone.
-  Tensor index;     ///< [B, H, Tq] in i64: the key drawn, -1 for queries that see none.
-  Tensor log_prob;  ///< [B, H, Tq]: log softmax of the scores there, differentiable; 0 for those.
+  Tensor index;     ///< [B, H, Tq], i64: the sampled key, -1 for queries without visible keys.
+  Tensor log_prob;  ///< [B, H, Tq]: its log-probability, differentiable; 0 for queries without
+                    ///< visible keys.
 };
 
-/// spec.normaliser must be softmax_weights(), which gives the probabilities. The same stream draws
-/// the same keys, on any number of threads.
+/// spec.normaliser must be softmax_weights(), which gives the probabilities. The same stream
+/// samples the same keys, on any number of threads.
 HardAttention hard_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                              const AttentionSpec& spec, RandomStream random);
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/base/error.h"
 #include "heed/ops/view.h"
 

@@ -1,8 +1,9 @@
-// What all attention layers have in common: one call, whose weights can be looked at, and decoding
-// one position after another. variants/ has the layers, registry.h lists them by name.
+// The interface of all attention layers: one call on whole sequences, and decoding one position
+// after another. variants/ has the layers, registry.h lists them by name.
 //
 //   const auto layer = make_attention("multi_head", {"embed=512", "heads=8"});
-//   const Tensor y = (*layer)({.x = x, .lengths = lengths, .causal = true});  // [B, T, E]
+//   Tensor weights;
+//   const Tensor y = (*layer)({.x = x, .causal = true, .weights = &weights});  // [B, T, E]
 #pragma once
 
 #include <cstdint>
@@ -15,43 +16,47 @@
 
 namespace heed {
 
-/// What a layer is asked with. Not every layer takes all of it: Traits (registry.h) say which.
+/// The input of an attention layer. Traits (mechanism.h) say which members a mechanism accepts.
 struct AttentionInput {
-  Tensor x;             ///< What asks: [B, Tq, E].
-  Tensor memory = {};   ///< What is asked: [B, Tk, E]; undefined: x itself.
-  Tensor lengths = {};  ///< i64 [B]: what is asked has only so many positions; undefined: all.
-  bool causal = false;  ///< Position i sees none behind i.
-  Mask mask = {};       ///< What position i may see besides.
+  Tensor x;            ///< Input that queries are computed from: [B, Tq, E].
+  Tensor memory = {};  ///< Memory that keys and values are computed from, [B, Tk, E]; undefined: x.
+  Tensor lengths = {};  ///< i64 [B]: valid positions of the memory; undefined: all.
+  bool causal = false;  ///< Position i attends only to positions j <= i.
+  Mask mask = {};       ///< Which positions a position may attend to, besides.
+  /// If not null, receives the attention weights [B, H, Tq, Tk] of this call, without gradient.
+  Tensor* weights = nullptr;
 
   const Tensor& source() const { return memory.defined() ? memory : x; }
 };
 
-/// What a layer remembers of the positions decoded so far.
+/// What a layer keeps of the positions decoded so far.
 class DecodeState {
  public:
   virtual ~DecodeState() = default;
   /// Sequence i becomes what sequence from[i] was, for beams.
   virtual void reorder(std::span<const std::int64_t> from) = 0;
+
+  /// If not null, receives the attention weights [B, H, T, Tk] of each step. Keys are counted from
+  /// the first one kept. A layer that keeps no keys (linear, average, lsh) writes nothing; a step of
+  /// so many positions that a window takes it in parts writes the weights of its last part.
+  Tensor* weights = nullptr;
 };
 
-/// What decoding starts from.
+/// The start of decoding.
 struct DecodeStart {
   std::int64_t batch = 1;
-  Tensor memory =
-      {};  ///< What is asked at every step: [B, Tk, E]; undefined: the steps themselves.
-  Tensor lengths = {};  ///< i64 [B], of the memory.
+  Tensor memory = {};   ///< Memory that all steps attend to, [B, Tk, E]; undefined: the steps.
+  Tensor lengths = {};  ///< i64 [B]: valid positions of the memory; undefined: all.
 };
 
 class AttentionLayer : public Module {
  public:
   /// The layer's result: [B, Tq, E], or what its own header says.
   virtual Tensor operator()(const AttentionInput& in) const = 0;
-  /// How much each position of the result takes from each one that is asked: [B, H, Tq, Tk].
-  virtual Tensor weights(const AttentionInput& in) const = 0;
 
   /// Starts decoding; throws if the layer cannot.
   virtual std::unique_ptr<DecodeState> start(const DecodeStart& from) const;
-  /// The next positions x [B, T, E] -> [B, T, E]: what the causal call gives at these places.
+  /// The next positions x [B, T, E] -> [B, T, E]: equal to the causal call at these positions.
   virtual Tensor step(const Tensor& x, DecodeState& state) const;
 
  protected:
@@ -61,11 +66,11 @@ class AttentionLayer : public Module {
 };
 
 /// Throws unless x is [B, T, embed], the memory [B, Tk, memory_embed] and lengths i64 [B] within
-/// Tk; `layer` is who complains.
+/// Tk; `layer` is the name in the message.
 void check_input(std::string_view layer, const AttentionInput& in, std::int64_t embed,
                  std::int64_t memory_embed);
 
-/// Lengths, causal and what else may be seen, as one mask.
+/// Lengths, causal and mask as one mask.
 Mask mask_of(const AttentionInput& in, Corner corner = Corner::top_left);
 
 /// [B, T, heads * D] <-> [B, heads, T, D], without a copy where strides allow.

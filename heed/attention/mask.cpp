@@ -15,7 +15,7 @@ using kernels::Cover;
 using kernels::Region;
 using kernels::Visibility;
 
-// Two masks as one. Self says how intervals, covers and bytes combine.
+// Two masks as one; Self::join combines their intervals, covers and bytes.
 template <typename Self>
 class Pair : public Visibility {
  public:
@@ -40,13 +40,13 @@ class Pair : public Visibility {
     return a == Self::kDecides ? a : Self::join(a, b_->cover(region));
   }
 
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const final {
-    a_->fill(region, seen, stride);
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const final {
+    a_->fill(region, visible, stride);
     std::array<std::uint8_t, static_cast<std::size_t>(kPieceRows * kPieceCols)> other;
     for_each_piece(region, [&](const Region& piece, std::int64_t r0, std::int64_t c0) {
       b_->fill(piece, other.data(), kPieceRows);
       for (std::int64_t c = 0; c < piece.cols; ++c) {
-        std::uint8_t* const to = seen + (c0 + c) * stride + r0;
+        std::uint8_t* const to = visible + (c0 + c) * stride + r0;
         const std::uint8_t* const from = other.data() + c * kPieceRows;
         for (std::int64_t r = 0; r < piece.rows; ++r) to[r] = Self::join(to[r], from[r]);
       }

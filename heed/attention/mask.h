@@ -1,5 +1,5 @@
-// Which keys a query may see, as a value: masks/ makes them, & and | compose them, and attention
-// binds them to the sizes of a call. A default Mask hides nothing.
+// Which keys a query may attend to, as a value: the functions of masks.h make masks, & and |
+// compose them, and attention binds them to the sizes of a call. A default Mask hides nothing.
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@
 
 namespace heed {
 
-/// A kind of mask; to be immutable, for masks share it.
+/// The implementation of a mask; it must be immutable because masks share it.
 class MaskImpl {
  public:
   virtual ~MaskImpl() = default;
-  /// As in messages: the name of the function that makes it.
+  /// The name of the function that makes it, for messages.
   virtual std::string name() const = 0;
-  /// For the sizes of one call, throws heed::Error if it does not fit them. What is returned keeps
-  /// alive all that it reads, but not the starts of `shape`.
+  /// Binds the mask to the sizes of one call; throws heed::Error if it does not fit them. The
+  /// result keeps everything alive that it reads, except the starts of `shape`.
   virtual std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const = 0;
 };
 
-/// The keys that queries may see.
+/// The keys that queries may attend to.
 class Mask {
  public:
   /// Every key.
@@ -35,16 +35,16 @@ class Mask {
     return everything() ? nullptr : impl_->bind(shape);
   }
 
-  /// What both let be seen.
+  /// Keys that are visible in both.
   friend Mask operator&(const Mask& a, const Mask& b);
-  /// What either lets be seen.
+  /// Keys that are visible in either.
   friend Mask operator|(const Mask& a, const Mask& b);
 
  private:
   std::shared_ptr<const MaskImpl> impl_;
 };
 
-/// Makes a mask of a kind.
+/// Makes a mask with an implementation.
 template <typename Impl, typename... Args>
 Mask make_mask(Args&&... args) {
   return Mask(std::make_shared<const Impl>(std::forward<Args>(args)...));

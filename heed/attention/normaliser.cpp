@@ -14,7 +14,7 @@ Normaliser softmax_with_sink(const Tensor& sinks) {
 }
 
 Normaliser top_k_weights(std::int64_t k) {
-  HEED_CHECK(k >= 1, "[top_k_weights] k is {}: a query must see at least 1 key", k);
+  HEED_CHECK(k >= 1, "[top_k_weights] k is {}: it must be at least 1", k);
   return {"top_k_weights", kernels::Normalise::softmax, {}, k};
 }
 

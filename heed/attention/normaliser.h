@@ -19,16 +19,16 @@ class Normaliser {
              std::optional<RandomStream> draw = {})
       : name_(name), kind_(kind), sinks_(std::move(sinks)), top_k_(top_k), draw_(draw) {}
 
-  /// As in messages: the name of the function that makes it.
+  /// The name of the function that makes it, for messages.
   std::string_view name() const { return name_; }
   kernels::Normalise kind() const { return kind_; }
   /// [H], or undefined.
   const Tensor& sinks() const { return sinks_; }
-  /// If positive, a query sees only its best so many keys.
+  /// If positive, a query attends only to its top_k best keys.
   std::int64_t top_k() const { return top_k_; }
-  /// If there, noise from it is added to scores before.
+  /// If set, Gumbel noise of this stream is added to the scores first.
   const std::optional<RandomStream>& draw() const { return draw_; }
-  /// Whether rows have one of the scores alone, without noise.
+  /// Whether rows have a log-sum-exp of the scores without noise.
   bool has_log_sum_exp() const { return kind_ == kernels::Normalise::softmax && !draw_; }
 
  private:
@@ -39,23 +39,24 @@ class Normaliser {
   std::optional<RandomStream> draw_;
 };
 
-/// e^score, divided by the sum over all keys a query sees.
+/// Softmax: e^score, divided by its sum over all visible keys of a query.
 Normaliser softmax_weights();
-/// The same with one more term in each head's sum, e^sink: weight that goes to no value (Xiao et
-/// al. 2023; gpt-oss). sinks [H], learned or not.
+/// The same with one more term e^sinks[h] in the sum: weight that goes to no value (Xiao et al.
+/// 2023; gpt-oss). sinks [H], learned or not.
 Normaliser softmax_with_sink(const Tensor& sinks);
-/// Softmax over the k best keys of each query; of equal scores the earlier keys win. Which they are
-/// has no gradient.
+/// Softmax over the k best keys of each query; of equal scores the earlier keys win. The choice of
+/// keys has no gradient.
 Normaliser top_k_weights(std::int64_t k);
-/// All weight goes to one key, drawn with the probability that softmax gives it (hard attention, Xu
-/// et al. 2015). The gradient goes to the values alone, for a draw has none by its scores:
-/// hard_attention (attention/hard.h) returns what the score function estimator needs.
+/// All weight goes to one key, sampled with the probability that softmax gives it (hard attention,
+/// Xu et al. 2015). The gradient goes to the values alone, because a sample has none with respect
+/// to the scores; hard_attention (attention/hard.h) returns what the score function estimator
+/// needs.
 Normaliser hard_weights(RandomStream random);
 /// The same from the first stream of a seed.
 Normaliser hard_weights(std::uint64_t seed);
-/// 1 / (1 + e^-score), each key by itself.
+/// 1 / (1 + e^-score), each key independently.
 Normaliser sigmoid_weights();
-/// The scores themselves, 0 where hidden.
+/// The scores themselves; 0 for hidden keys.
 Normaliser no_normaliser();
 
 }  // namespace heed

@@ -1,6 +1,6 @@
-// Who looks on while attention runs, as a value: stages/observers.h makes them, an AttentionSpec
-// lists them. What they saw is in tensors of the user's once the call returns, off the tape; the
-// call's results are the same bits with them and without.
+// Observers copy numbers out of a call of attention: stages/observers.h makes them, an AttentionSpec
+// lists them. What they copied is in tensors of the user after the call, without gradients. The
+// results of the call have the same bits with observers and without.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@
 
 namespace heed {
 
-/// Where an observer looks.
-enum class Lookout : std::uint8_t {
-  scores,        ///< Among the modifiers.
-  weights,       ///< Before all that reweighs them.
-  read_weights,  ///< After it, as values are read.
-  rows,          ///< At log-sum-exp.
+/// The point of a call at which an observer works.
+enum class ObservePoint : std::uint8_t {
+  scores,        ///< Between modifiers.
+  weights,       ///< Before reweights.
+  read_weights,  ///< After reweights: the weights that values are multiplied with.
+  rows,          ///< At the log-sum-exp of rows.
 };
 
-/// What an observer may know of a call.
+/// The properties of a call that observers use.
 struct ObservedCall {
   const kernels::AttentionShape& shape;
   DType dtype;
-  std::size_t modifiers;            ///< How many there are.
-  const kernels::Visibility* mask;  ///< Null if nothing is hidden.
+  std::size_t modifiers;            ///< Number of modifiers.
+  const kernels::Visibility* mask;  ///< Null if all keys are visible.
   bool has_log_sum_exp;
 };
 
@@ -38,21 +38,24 @@ struct ObservedCall {
 class Observation : public ArenaObject {
  public:
   virtual ~Observation() = default;
-  /// The stage that looks, of the call's precision; null if there is none.
+  /// The stage that observes, in the precision of the call; null if there is none.
   virtual TileStagePtr<float> stage_f32() { return nullptr; }
   virtual TileStagePtr<double> stage_f64() { return nullptr; }
-  /// After the call: hands over what was seen. The rows' log-sum-exp is there if one looks at rows.
+  /// Hands over the copied numbers after the call. log_sum_exp is defined for ObservePoint::rows.
   virtual void finish(const Tensor& log_sum_exp) = 0;
+
+  ObservePoint point = ObservePoint::weights;  ///< Set by the call.
+  std::size_t after = 0;                       ///< For scores: the number of modifiers before it.
 };
 
-/// A kind of observer; to be immutable, for specs share it.
+/// A kind of observer; immutable, since specs share it.
 class ObserverImpl {
  public:
   virtual ~ObserverImpl() = default;
-  /// As in messages: the name of the function that makes it.
+  /// The name of the function that makes it, for messages.
   virtual std::string name() const = 0;
-  virtual Lookout lookout() const = 0;
-  /// For Lookout::scores: after so many modifiers; not given, after all.
+  virtual ObservePoint point() const = 0;
+  /// For ObservePoint::scores: the number of modifiers before it; none: all of them.
   virtual std::optional<std::size_t> after() const { return {}; }
   /// Throws heed::Error if it does not fit the call.
   virtual std::unique_ptr<Observation> start(const ObservedCall& call) const = 0;
@@ -68,12 +71,7 @@ class Observer {
   std::shared_ptr<const ObserverImpl> impl_;
 };
 
-/// An observer at its place in a call.
-struct Watcher {
-  Lookout lookout;
-  std::size_t after;  ///< Of modifiers, for scores.
-  std::unique_ptr<Observation> observation;
-};
-using Watchers = ArenaVector<Watcher>;
+/// The observers of one call.
+using Observations = ArenaVector<std::unique_ptr<Observation>>;
 
 }  // namespace heed

@@ -25,7 +25,7 @@ void check_rank(const char* what, const Tensor& x, int rank, const char* form) {
              form);
 }
 
-// Heads and features, on the given axes.
+// Checks heads, which are on the given axis, and features.
 void check_heads(const Tensor& q, const Tensor& k, const Tensor& v, int heads) {
   HEED_CHECK(k.size(heads) == v.size(heads),
              "[attention] k {} has {} heads, v {} has {}: G must agree", to_string(k.shape()),

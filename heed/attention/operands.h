@@ -1,4 +1,5 @@
-// The operands of attention: checks of q, k and v and of packed lengths, and the kernels' view.
+// The operands of attention: checks of q, k, v and of packed lengths, and their form for the
+// kernels.
 #pragma once
 
 #include "heed/attention/spec.h"
@@ -8,7 +9,7 @@
 namespace heed {
 
 /// Throws heed::Error unless q [B, H, Tq, D], k [B, G, Tk, Dk] and v [B, G, Tk, Dv] fit together;
-/// whether D and Dk do is the score's affair. Returns the sizes, D that of q.
+/// the score checks D and Dk. Returns the sizes, with D from q.
 kernels::AttentionShape check_operands(const Tensor& q, const Tensor& k, const Tensor& v);
 
 /// The same for q [total, H, D], k [total, G, Dk] and v [total, G, Dv]. The sizes refer to
@@ -16,8 +17,8 @@ kernels::AttentionShape check_operands(const Tensor& q, const Tensor& k, const T
 kernels::AttentionShape check_packed_operands(const Tensor& q, const Tensor& k, const Tensor& v,
                                               const PackedLengths& lengths);
 
-/// A tensor [B, heads, T, features] whose rows are contiguous, or [B, heads, T], as the kernels
-/// take it.
+/// A tensor [B, heads, T, features] with contiguous rows, or [B, heads, T], in the form that the
+/// kernels take.
 template <typename T>
 kernels::Heads<const T> heads_of(const Tensor& x, const std::int64_t* starts = nullptr) {
   return {x.data<T>(), x.strides()[0], x.strides()[1], x.strides()[2], starts};

@@ -1,5 +1,6 @@
 #include "heed/attention/position.h"
 
+#include "heed/attention/find_by_name.h"
 #include "heed/attention/positions/alibi.h"
 #include "heed/attention/positions/axial.h"
 #include "heed/attention/positions/learned.h"
@@ -10,23 +11,23 @@
 #include "heed/attention/positions/sinusoidal.h"
 #include "heed/attention/positions/t5.h"
 #include "heed/base/error.h"
-#include "heed/base/suggest.h"
 
 namespace heed {
 
 void PositionConfig::fields(io::Fields& field) {
-  field("name", name, "the code; `heed list` shows all");
+  field("name", name, "the position code; `heed list` shows all");
   field("max_length", max_length,
-        "learned, axial, sine_code: positions there are; sine_relative: L of its formula; "
-        "sinusoidal, rope: positions kept ready",
+        "learned, axial, sine_code: number of positions; sine_relative: L of its formula; "
+        "sinusoidal, rope: positions computed in advance",
         {.min = 1});
-  field("base", base, "sinusoidal, rope: of the wavelengths", {.min = 1});
-  field("halves", halves, "sinusoidal, rope: sines then cosines, not interleaved");
+  field("base", base, "sinusoidal, rope: base of the wavelengths", {.min = 1});
+  field("halves", halves,
+        "sinusoidal: sines then cosines, not interleaved; rope: pairs (k, k + D/2)");
   field("scaling", scaling, "rope: positions are divided by it", {.min = 1e-6});
-  field("clip", clip, "shaw: distances beyond are alike", {.min = 0});
-  field("buckets", buckets, "t5: distances that are told apart", {.min = 2});
-  field("max_distance", max_distance, "t5: distances beyond are alike", {.min = 2});
-  field("bidirectional", bidirectional, "t5: keys behind the query have buckets of their own");
+  field("clip", clip, "shaw: larger distances share a vector", {.min = 0});
+  field("buckets", buckets, "t5: number of buckets of distances", {.min = 2});
+  field("max_distance", max_distance, "t5: larger distances share a bucket", {.min = 2});
+  field("bidirectional", bidirectional, "t5: keys after the query have their own buckets");
   field("rows", rows, "axial: rows of the grid; 0: as many as columns", {.min = 0});
 }
 
@@ -36,7 +37,8 @@ void Position::modify(AttentionSpec&, Corner) const {}
 
 namespace {
 
-constexpr PositionKind kNone = {"none", "nothing: attention sees a set", PositionWay::nowhere,
+constexpr PositionKind kNone = {"none", "no positions: attention treats the sequence as a set",
+                                PositionWay::nowhere,
                                 [](const PositionConfig&, const PositionSizes&,
                                    Generator&) -> std::unique_ptr<Position> { return nullptr; }};
 
@@ -61,15 +63,7 @@ constinit const PositionKind kPositions[] = {
 std::span<const PositionKind> positions() { return kPositions; }
 
 const PositionKind& find_position(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const PositionKind& kind : positions()) {
-    if (kind.name == name) return kind;
-    names.push_back(kind.name);
-  }
-  const std::string_view near = nearest(name, names);
-  throw Error(fmt::format(
-      "[position] there is no code {}: {}", io::in_quotes(name),
-      near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
+  return find_by_name(positions(), name, "[position] there is no code");
 }
 
 std::unique_ptr<Position> make_position(const PositionConfig& config, const PositionSizes& sizes,

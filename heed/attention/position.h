@@ -1,5 +1,6 @@
-// Where a position stands, told to attention: by what is added to embeddings, by turning queries
-// and keys, or by stages of the scores. positions/ has the members; the list of names is here.
+// Position codes, which tell attention the positions of tokens: vectors added to embeddings,
+// rotations of queries and keys, or stages that modify scores. positions/ has one file for each;
+// the list of names is here.
 #pragma once
 
 #include <limits>
@@ -17,55 +18,55 @@
 
 namespace heed {
 
-/// A position code by name, and what the codes can be told; each reads what concerns it.
+/// A position code by name, with the options of all codes; each code reads its own.
 struct PositionConfig {
   std::string name = "none";
-  std::int64_t max_length = 1024;   // learned, axial, sine_code: positions there are; others: ready
-  double base = 10000.0;            // sinusoidal, rope: of the wavelengths
+  std::int64_t max_length = 1024;   // learned, axial, sine_code: the limit; others: precomputed
+  double base = 10000.0;            // sinusoidal, rope: base of the wavelengths
   bool halves = false;              // sinusoidal, rope: sines then cosines, not interleaved
   double scaling = 1.0;             // rope: positions are divided by it
-  std::int64_t clip = 16;           // shaw: distances beyond are alike
+  std::int64_t clip = 16;           // shaw: larger distances share a vector
   std::int64_t buckets = 32;        // t5
   std::int64_t max_distance = 128;  // t5
-  bool bidirectional = true;        // t5: keys behind the query have buckets of their own
-  std::int64_t rows = 0;            // axial: of the grid; 0: as many as columns
+  bool bidirectional = true;        // t5: keys after the query have their own buckets
+  std::int64_t rows = 0;            // axial: rows of the grid; 0: as many as columns
 
   void fields(io::Fields& field);
 };
 
-/// The sizes of the layer that a code serves.
+/// The sizes of the layer that uses the code.
 struct PositionSizes {
   std::int64_t embed = 0;  // E
   std::int64_t heads = 0;  // H
   std::int64_t head = 0;   // D
 };
 
-/// A position code; each of its ways does nothing unless the code goes that way.
+/// A position code. Each code overrides the functions of its PositionWay; the others do nothing.
 class Position : public Module {
  public:
   static constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
-  /// How many positions there are.
+  /// The number of positions that the code supports.
   virtual std::int64_t length() const { return kAnyLength; }
-  /// What the code adds to x [B, T, E], whose first position is `first`.
+  /// x [B, T, E] with the code added; `first` is the position of x[:, 0].
   virtual Tensor embed(const Tensor& x, std::int64_t first = 0) const;
-  /// Queries or keys [B, H, T, D] turned to their positions.
+  /// Queries or keys [B, H, T, D] rotated by their positions, the first of which is `first`.
   virtual Tensor turn(const Tensor& x, std::int64_t first = 0) const;
-  /// Adds stages to a call.
+  /// Adds the stages of the code to a spec.
   virtual void modify(AttentionSpec& spec, Corner corner) const;
 
   void visit(ParameterVisitor&) override {}
 };
 
-/// The way a code goes, and so who must call it.
+/// Which function of a code has an effect, and who calls it.
 enum class PositionWay : std::uint8_t {
   nowhere,
-  embeddings,  ///< embed(): models call it once; attention layers take no notice of it.
+  embeddings,  ///< embed(): models call it once; attention layers ignore the code.
   heads,       ///< turn(): attention layers call it.
   scores,      ///< modify(): attention layers call it.
 };
 
-/// One code of the list.
+/// One entry of the list of codes.
 struct PositionKind {
   std::string_view name;
   std::string_view what;  ///< One line: formula and paper.
@@ -74,7 +75,8 @@ struct PositionKind {
                                     Generator& generator);
 };
 
-/// The entry of a code's class, which is made from config and sizes, and a generator if it learns.
+/// The entry of a code's class, whose constructor takes config and sizes, and a generator if it has
+/// parameters.
 template <typename Code>
 constexpr PositionKind position_kind(std::string_view name, std::string_view what,
                                      PositionWay way) {
@@ -93,15 +95,15 @@ constexpr PositionKind position_kind(std::string_view name, std::string_view wha
 /// All codes.
 std::span<const PositionKind> positions();
 
-/// By name; an unknown one is an error with the nearest.
+/// Finds a code by name; the error for an unknown name suggests the nearest.
 const PositionKind& find_position(std::string_view name);
 
-/// Makes a code by its name; null for "none". An unknown name is an error with the nearest one.
+/// Makes a code by name; null for "none". The error for an unknown name suggests the nearest.
 std::unique_ptr<Position> make_position(const PositionConfig& config, const PositionSizes& sizes,
                                         Generator& generator = default_generator());
 
-/// Throws unless what a code is made from (PositionSizes' `embed`, PositionConfig's `clip`, …) is
-/// at least that.
+/// Throws unless a value that a code is made from (`embed` of PositionSizes, `clip` of
+/// PositionConfig, …) is at least `least`.
 void check_position(std::string_view code, std::string_view what, std::int64_t value,
                     std::int64_t least = 1);
 

@@ -12,7 +12,7 @@
 
 namespace heed {
 
-PreparedSpec::PreparedSpec(const AttentionSpec& spec, const kernels::AttentionShape& shape,
+ProgramMaker::ProgramMaker(const AttentionSpec& spec, const kernels::AttentionShape& shape,
                            const ScoreOperands& score, DType dtype, TensorList& inputs)
     : shape_(shape),
       dtype_(dtype),
@@ -36,78 +36,79 @@ PreparedSpec::PreparedSpec(const AttentionSpec& spec, const kernels::AttentionSh
   mask_ = spec.mask.bind(shape_);
 }
 
-void PreparedSpec::add(const Stage& stage, Stages& list, TensorList& inputs) const {
+void ProgramMaker::add(const Stage& stage, Stages& list, TensorList& inputs) const {
   const TensorList tensors = stage.impl()->inputs(shape_, dtype_);
   list.push_back({stage.impl(), inputs.size(), tensors.size()});
   inputs.insert(inputs.end(), tensors.begin(), tensors.end());
 }
 
-void PreparedSpec::check_counts() const {
+void ProgramMaker::check_counts() const {
   std::size_t modify = modifiers_.size() + (normaliser_.draw() ? 1 : 0),
               reweight = reweights_.size();
   for (const Observer& observer : observers_) {
-    const Lookout lookout = observer.impl().lookout();
-    if (lookout != Lookout::rows) ++(lookout == Lookout::scores ? modify : reweight);
+    const ObservePoint point = observer.impl().point();
+    if (point != ObservePoint::rows) ++(point == ObservePoint::scores ? modify : reweight);
   }
   HEED_CHECK(std::max(modify, reweight) <= kernels::kMaxStages,
              "[attention] more than {} stages in one list: join some of them", kernels::kMaxStages);
 }
 
-bool PreparedSpec::shows_log_sum_exp() const {
+bool ProgramMaker::shows_log_sum_exp() const {
   return std::any_of(observers_.begin(), observers_.end(), [](const Observer& observer) {
-    return observer.impl().lookout() == Lookout::rows;
+    return observer.impl().point() == ObservePoint::rows;
   });
 }
 
-void PreparedSpec::add_flops(std::int64_t with_features, std::int64_t with_values) const {
+void ProgramMaker::add_flops(std::int64_t with_features, std::int64_t with_values) const {
   if (!counting_flops()) return;
   heed::add_flops(2 * visible_pairs(shape_, mask_.get()) *
                   (with_features * shape_.D + with_values * shape_.Dv));
 }
 
-std::int64_t PreparedSpec::top_k() const {
-  // Of one key, which it is is asked for.
+std::int64_t ProgramMaker::top_k() const {
+  // The kernel also reports the index of a single best key, so k = 1 is never dropped.
   const std::int64_t k = normaliser_.top_k();
   return k == 1 || k < shape_.Tk ? k : 0;
 }
 
-Watchers PreparedSpec::start_observers() const {
-  Watchers watchers;
+Observations ProgramMaker::start_observers() const {
+  Observations observations;
   const ObservedCall call{shape_, dtype_, modifiers_.size(), mask_.get(), has_log_sum_exp()};
   for (const Observer& observer : observers_) {
-    watchers.push_back({observer.impl().lookout(),
-                        observer.impl().after().value_or(modifiers_.size()),
-                        observer.impl().start(call)});
+    std::unique_ptr<Observation> observation = observer.impl().start(call);
+    observation->point = observer.impl().point();
+    observation->after = observer.impl().after().value_or(modifiers_.size());
+    observations.push_back(std::move(observation));
   }
-  return watchers;
+  return observations;
 }
 
 template <typename T>
-struct BoundProgram<T>::Sources {
+struct OwnedProgram<T>::Sources {
   std::span<const Tensor> inputs;
   std::span<Tensor> gradients = {};
-  std::span<const Watcher> watchers = {};
+  std::span<const std::unique_ptr<Observation>> observations = {};
 };
 
 template <typename T>
-BoundProgram<T>::BoundProgram(const PreparedSpec& spec, std::span<const Tensor> inputs,
-                              const Watchers& watchers) {
-  bind(spec, {.inputs = inputs, .watchers = watchers});
+OwnedProgram<T>::OwnedProgram(const ProgramMaker& spec, std::span<const Tensor> inputs,
+                              const Observations& observations) {
+  bind(spec, {.inputs = inputs, .observations = observations});
 }
 
 template <typename T>
-BoundProgram<T>::BoundProgram(const PreparedSpec& spec, std::span<const Tensor> inputs,
+OwnedProgram<T>::OwnedProgram(const ProgramMaker& spec, std::span<const Tensor> inputs,
                               std::span<Tensor> gradients) {
   bind(spec, {.inputs = inputs, .gradients = gradients});
 }
 
 template <typename T>
-void BoundProgram<T>::bind(const PreparedSpec& spec, const Sources& from) {
+void OwnedProgram<T>::bind(const ProgramMaker& spec, const Sources& from) {
   program_.shape = spec.shape_;
   bind_modifiers(spec, from);
-  add_watchers(from, Lookout::weights, 0, reweights_);
+  add_observations(from, ObservePoint::weights, 0, reweights_);
   for (const auto& stage : spec.reweights_) add(stage, from, reweights_);
-  add_watchers(from, Lookout::read_weights, 0, reweights_);
+  add_observations(from, ObservePoint::read_weights, 0, reweights_);
   program_.scale = static_cast<T>(spec.scale_);
   if (spec.additive_) {
     const Tensor& weights = from.inputs[spec.additive_at_];
@@ -123,24 +124,24 @@ void BoundProgram<T>::bind(const PreparedSpec& spec, const Sources& from) {
 }
 
 template <typename T>
-void BoundProgram<T>::bind_modifiers(const PreparedSpec& spec, const Sources& from) {
+void OwnedProgram<T>::bind_modifiers(const ProgramMaker& spec, const Sources& from) {
   std::size_t done = 0;
-  add_watchers(from, Lookout::scores, done, modifiers_);
+  add_observations(from, ObservePoint::scores, done, modifiers_);
   std::size_t looking = modifiers_.size();
   for (const auto& stage : spec.modifiers_) {
     add(stage, from, modifiers_);
     const std::size_t before = modifiers_.size();
-    add_watchers(from, Lookout::scores, ++done, modifiers_);
+    add_observations(from, ObservePoint::scores, ++done, modifiers_);
     looking += modifiers_.size() - before;
   }
   if (const auto& random = spec.normaliser_.draw()) {
     keep(std::make_unique<kernels::GumbelNoise<T>>(*random), modifiers_);
   }
-  program_.only_looks = looking == modifiers_.size();
+  program_.only_observers = looking == modifiers_.size();
 }
 
 template <typename T>
-void BoundProgram<T>::add(const PreparedSpec::PreparedStage& stage, const Sources& from,
+void OwnedProgram<T>::add(const ProgramMaker::MadeStage& stage, const Sources& from,
                           Stages& list) {
   std::span<Tensor> gradients = from.gradients;
   if (!gradients.empty()) gradients = gradients.subspan(stage.first, stage.count);
@@ -153,27 +154,27 @@ void BoundProgram<T>::add(const PreparedSpec::PreparedStage& stage, const Source
 }
 
 template <typename T>
-void BoundProgram<T>::add_watchers(const Sources& from, Lookout lookout, std::size_t after,
+void OwnedProgram<T>::add_observations(const Sources& from, ObservePoint point, std::size_t after,
                                    Stages& list) {
-  for (const Watcher& watcher : from.watchers) {
-    if (watcher.lookout != lookout) continue;
-    if (lookout == Lookout::scores && watcher.after != after) continue;
+  for (const auto& observation : from.observations) {
+    if (observation->point != point) continue;
+    if (point == ObservePoint::scores && observation->after != after) continue;
     if constexpr (std::is_same_v<T, float>) {
-      keep(watcher.observation->stage_f32(), list);
+      keep(observation->stage_f32(), list);
     } else {
-      keep(watcher.observation->stage_f64(), list);
+      keep(observation->stage_f64(), list);
     }
   }
 }
 
 template <typename T>
-void BoundProgram<T>::keep(TileStagePtr<T> stage, Stages& list) {
+void OwnedProgram<T>::keep(TileStagePtr<T> stage, Stages& list) {
   if (stage == nullptr) return;
   list.push_back(stage.get());
   owned_.push_back(std::move(stage));
 }
 
-template class BoundProgram<float>;
-template class BoundProgram<double>;
+template class OwnedProgram<float>;
+template class OwnedProgram<double>;
 
 }  // namespace heed

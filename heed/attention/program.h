@@ -1,4 +1,5 @@
-// A spec on its way to the kernels: prepared for the sizes of one call, then bound to a precision.
+// From a spec to the program that kernels run: ProgramMaker checks the spec against the sizes of one
+// call, OwnedProgram holds its stages in one precision.
 #pragma once
 
 #include <memory>
@@ -11,26 +12,26 @@
 
 namespace heed {
 
-/// A spec for the sizes of one call: checked against them, with the tensors that its stages read.
-class PreparedSpec {
+/// A spec, checked against the sizes of one call, and the tensors that its stages read.
+class ProgramMaker {
  public:
-  /// Appends those tensors to `inputs`, which program() wants to see again. The starts of `shape`
-  /// must live as long as this.
-  PreparedSpec(const AttentionSpec& spec, const kernels::AttentionShape& shape,
+  /// Appends those tensors to `inputs`, which an OwnedProgram needs too. The starts of `shape` must
+  /// outlive this.
+  ProgramMaker(const AttentionSpec& spec, const kernels::AttentionShape& shape,
                const ScoreOperands& score, DType dtype, TensorList& inputs);
 
   const kernels::AttentionShape& shape() const { return shape_; }
   bool has_log_sum_exp() const { return normaliser_.has_log_sum_exp(); }
-  /// Whether backward works from it.
+  /// Whether the backward pass uses it.
   bool keeps_log_sum_exp() const { return normaliser_.kind() == kernels::Normalise::softmax; }
-  /// Whether some observer wants it.
+  /// Whether an observer needs it.
   bool shows_log_sum_exp() const;
-  /// Says what a pass over the visible pairs costs: of each, that many multiplications and
-  /// additions with a query's or key's features and with a value's.
+  /// Counts the operations of a pass over the visible pairs: for each pair, that many multiply-adds
+  /// per feature of a query or key, and per feature of a value.
   void add_flops(std::int64_t with_features, std::int64_t with_values) const;
-  /// As the kernels have it: 0 where every key is among the best.
+  /// The kernels' top_k: 0 if every key is among the best.
   std::int64_t top_k() const;
-  /// Where a normaliser's sinks are among the inputs; only if it has any.
+  /// The index of a normaliser's sinks among the inputs, if it has any.
   bool has_sinks() const { return normaliser_.sinks().defined(); }
   std::size_t sinks_at() const { return sinks_at_; }
   /// The same for the weights of an additive score.
@@ -38,16 +39,16 @@ class PreparedSpec {
   std::size_t additive_at() const { return additive_at_; }
 
   /// The observers, ready for one forward pass.
-  Watchers start_observers() const;
+  Observations start_observers() const;
 
  private:
-  struct PreparedStage {
+  struct MadeStage {
     std::shared_ptr<const StageImpl> impl;
     std::size_t first, count;  // of its tensors among the inputs
   };
-  using Stages = ArenaVector<PreparedStage>;
+  using Stages = ArenaVector<MadeStage>;
   template <typename T>
-  friend class BoundProgram;
+  friend class OwnedProgram;
 
   void add(const Stage& stage, Stages& list, TensorList& inputs) const;
   void check_counts() const;
@@ -63,27 +64,27 @@ class PreparedSpec {
   std::unique_ptr<kernels::Visibility> mask_;
 };
 
-/// The stages at work, and the program that lists them.
+/// A program with its stages.
 template <typename T>
-class BoundProgram {
+class OwnedProgram {
  public:
-  /// For a forward pass, on which `watchers` look.
-  BoundProgram(const PreparedSpec& spec, std::span<const Tensor> inputs, const Watchers& watchers);
-  /// For a backward pass. `gradients` is as long as `inputs`; undefined ones are not wanted.
-  BoundProgram(const PreparedSpec& spec, std::span<const Tensor> inputs,
+  /// For a forward pass with observers.
+  OwnedProgram(const ProgramMaker& spec, std::span<const Tensor> inputs, const Observations& observations);
+  /// For a backward pass. `gradients` is as long as `inputs`; undefined ones are not computed.
+  OwnedProgram(const ProgramMaker& spec, std::span<const Tensor> inputs,
                std::span<Tensor> gradients);
-  BoundProgram(const BoundProgram&) = delete;  // the program refers to the lists
-  BoundProgram& operator=(const BoundProgram&) = delete;
+  OwnedProgram(const OwnedProgram&) = delete;  // the program refers to the lists
+  OwnedProgram& operator=(const OwnedProgram&) = delete;
 
   const kernels::AttentionProgram<T>& operator*() const { return program_; }
 
  private:
   using Stages = ArenaVector<kernels::TileStage<T>*>;
   struct Sources;
-  void bind(const PreparedSpec& spec, const Sources& from);
-  void bind_modifiers(const PreparedSpec& spec, const Sources& from);
-  void add(const PreparedSpec::PreparedStage& stage, const Sources& from, Stages& list);
-  void add_watchers(const Sources& from, Lookout lookout, std::size_t after, Stages& list);
+  void bind(const ProgramMaker& spec, const Sources& from);
+  void bind_modifiers(const ProgramMaker& spec, const Sources& from);
+  void add(const ProgramMaker::MadeStage& stage, const Sources& from, Stages& list);
+  void add_observations(const Sources& from, ObservePoint point, std::size_t after, Stages& list);
   void keep(TileStagePtr<T> stage, Stages& list);
 
   ArenaVector<TileStagePtr<T>> owned_;
@@ -91,7 +92,7 @@ class BoundProgram {
   kernels::AttentionProgram<T> program_;
 };
 
-extern template class BoundProgram<float>;
-extern template class BoundProgram<double>;
+extern template class OwnedProgram<float>;
+extern template class OwnedProgram<double>;
 
 }  // namespace heed

@@ -1,7 +1,7 @@
 #include "heed/attention/registry.h"
 
-#include <algorithm>
-
+#include "heed/attention/choice.h"
+#include "heed/attention/find_by_name.h"
 #include "heed/attention/variants/attention_over_attention.h"
 #include "heed/attention/variants/average.h"
 #include "heed/attention/variants/bahdanau.h"
@@ -25,8 +25,6 @@
 #include "heed/attention/variants/restricted.h"
 #include "heed/attention/variants/top_k.h"
 #include "heed/attention/variants/transformer_xl.h"
-#include "heed/base/error.h"
-#include "heed/base/suggest.h"
 
 namespace heed {
 namespace {
@@ -66,25 +64,7 @@ constinit const Mechanism kMechanisms[] = {
 std::span<const Mechanism> mechanisms() { return kMechanisms; }
 
 const Mechanism& find_mechanism(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const Mechanism& mechanism : mechanisms()) {
-    if (mechanism.name == name) return mechanism;
-    names.push_back(mechanism.name);
-  }
-  const std::string_view near = nearest(name, names);
-  throw Error(fmt::format(
-      "[attention] there is no mechanism {}: {}", io::in_quotes(name),
-      near.empty() ? "`heed list` shows all" : fmt::format("did you mean \"{}\"?", near)));
-}
-
-std::vector<std::string> split_options(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    if (end > at) words.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return words;
+  return find_by_name(mechanisms(), name, "[attention] there is no mechanism");
 }
 
 std::vector<std::string> sample_options(const Mechanism& mechanism) {
@@ -94,7 +74,9 @@ std::vector<std::string> sample_options(const Mechanism& mechanism) {
 std::unique_ptr<AttentionLayer> make_attention(std::string_view name,
                                                std::span<const std::string> options,
                                                Generator& generator) {
-  return find_mechanism(name).make(options, generator);
+  std::string text(name);
+  for (const std::string& option : options) text += ' ' + option;
+  return AttentionChoice(text).make(generator);
 }
 
 std::unique_ptr<AttentionLayer> make_attention(std::string_view name,
@@ -102,12 +84,5 @@ std::unique_ptr<AttentionLayer> make_attention(std::string_view name,
                                                Generator& generator) {
   return make_attention(name, std::span(options.begin(), options.size()), generator);
 }
-
-void AttentionChoice::fields(io::Fields& field) {
-  field("name", name, "the mechanism; `heed list` shows all");
-  field("options", options, "its options, each as key=value");
-}
-
-void AttentionChoice::validate() const { find_mechanism(name); }
 
 }  // namespace heed

@@ -11,9 +11,9 @@
 namespace heed {
 
 void ReinforceConfig::fields(io::Fields& field) {
-  field("decay", decay, "how much of the baseline stays at each update", {.min = 0, .max = 1});
+  field("decay", decay, "decay of the baseline at each update", {.min = 0, .max = 1});
   field("weight", weight, "weight of the term in the loss", {.min = 0});
-  field("entropy", entropy, "how much undecided weights are worth");
+  field("entropy", entropy, "weight of the entropy in the loss");
 }
 
 Tensor Reinforce::loss(const Tensor& log_prob, const Tensor& reward, const Tensor& entropies) {

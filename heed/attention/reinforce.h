@@ -1,5 +1,5 @@
-// What positions that were drawn learn from (REINFORCE, Williams 1992; as in Show, Attend and Tell,
-// Xu et al. 2015): each draw becomes likelier by how much its reward exceeds what was usual.
+// The REINFORCE loss of sampled positions (Williams 1992; as in Show, Attend and Tell, Xu et al.
+// 2015): a sample becomes more probable in proportion to how much its reward exceeds the baseline.
 //
 //   const HardDraw drawn = layer.draw({.x = x, .memory = memory});
 //   const Tensor loss = ...drawn.output...;                         // [B], one for each sequence
@@ -12,27 +12,28 @@
 namespace heed {
 
 struct ReinforceConfig {
-  double decay = 0.9;    // of the baseline
-  double weight = 1.0;   // of this term
-  double entropy = 0.0;  // how much undecided weights are worth
+  double decay = 0.9;    // decay of the baseline
+  double weight = 1.0;   // weight of this term in the loss
+  double entropy = 0.0;  // weight of the entropy
 
   void fields(io::Fields& field);
 };
 
-/// Keeps a moving average of the rewards. Taking it from them leaves the mean of the gradient as it
-/// is, for it knows nothing of the draws it is taken from, and makes its variance smaller.
+/// Keeps a moving average of the rewards as the baseline. Subtracting it leaves the mean of the
+/// gradient unchanged, because it does not depend on the current samples, and reduces its variance.
 class Reinforce {
  public:
   explicit Reinforce(const ReinforceConfig& config = {}) : config_(config) {}
 
-  /// weight * -(reward - baseline) log_prob - entropy * H, summed over positions, in the mean over
-  /// sequences. log_prob [B, …]; reward [B], of a sequence, or as log_prob; no gradient goes to it.
-  /// Entropies as log_prob, or none. The baseline then moves by decay b + (1 - decay) mean(reward).
+  /// weight * -(reward - baseline) log_prob - entropy * H, summed over positions and averaged over
+  /// sequences. log_prob [B, …]; reward [B], one for each sequence, or of the shape of log_prob; no
+  /// gradient goes to it. Entropies have the shape of log_prob, or are undefined. Then the baseline
+  /// b becomes decay b + (1 - decay) mean(reward).
   Tensor loss(const Tensor& log_prob, const Tensor& reward, const Tensor& entropies = {});
 
-  /// What is usual: 0 at first, then the mean of the first rewards, moved by those that followed.
+  /// The baseline: 0 at first, then the mean of the first rewards, updated by those that follow.
   double baseline() const { return baseline_; }
-  /// How many times it has moved, for saving.
+  /// The number of updates of the baseline, for saving.
   std::int64_t updates() const { return updates_; }
   void restore(double baseline, std::int64_t updates) {
     baseline_ = baseline;

@@ -1,6 +1,6 @@
-// How a query and a key make a score, as a value: stages/scores.h makes them. What can be done to
-// all queries and all keys beforehand is done by ops; the rest is a scaled dot product, or
-// an additive score, in the tiles.
+// How a query and a key make a score, as a value: the functions of stages.h make scores. Ops
+// transform all queries and all keys first; the tiles then compute a scaled dot product or an
+// additive score.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace heed {
 
-/// What the tiles work on: score = scale * q . k, or with `additive` the sum over features of
+/// The operands of the tiles: score = scale * q . k, or with `additive` the sum over features of
 /// additive[d] tanh(q[d] + k[d]).
 struct ScoreOperands {
   Tensor q;  ///< [B, H, Tq, D]
@@ -20,14 +20,14 @@ struct ScoreOperands {
   Tensor additive = {};  ///< [D] or [H, D], contiguous; or undefined.
 };
 
-/// A kind of score; to be immutable, for specs share it.
+/// The implementation of a score; it must be immutable because specs share it.
 class ScoreImpl {
  public:
   virtual ~ScoreImpl() = default;
-  /// As in messages: the name of the function that makes it.
+  /// The name of the function that makes it, for messages.
   virtual std::string name() const = 0;
-  /// From q [B, H, Tq, D] and k [B, G, Tk, Dk] by differentiable ops; throws heed::Error if they do
-  /// not fit. Packed sequences come as one, B = 1.
+  /// Computes the operands from q [B, H, Tq, D] and k [B, G, Tk, Dk] by differentiable ops; throws
+  /// heed::Error if they do not fit. Packed sequences are given as one sequence, B = 1.
   virtual ScoreOperands prepare(const Tensor& q, const Tensor& k) const = 0;
 };
 

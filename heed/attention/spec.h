@@ -1,4 +1,4 @@
-// What a call of attention does, stage by stage.
+// The stages of a call of attention.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "heed/attention/observer.h"
 #include "heed/attention/score.h"
 #include "heed/attention/stage.h"
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages.h"
 
 namespace heed {
 
@@ -20,10 +20,10 @@ struct AttentionSpec {
   Mask mask = {};                        ///< Hides keys, after all modifiers.
   Normaliser normaliser = softmax_weights();
   std::vector<Reweight> reweights = {};  ///< Change weights, in this order.
-  std::vector<Observer> observers = {};  ///< Look on, and change nothing.
+  std::vector<Observer> observers = {};  ///< Receive intermediate results; change nothing.
 };
 
-/// The rows at which packed sequences start, and behind the last one the total: B + 1 of each.
+/// The rows at which packed sequences start, followed by the total: B + 1 numbers each.
 struct PackedLengths {
   std::vector<std::int64_t> q_starts;
   std::vector<std::int64_t> k_starts;

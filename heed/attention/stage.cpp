@@ -11,4 +11,12 @@ void check_parameter(std::string_view stage, const char* what, const Tensor& x, 
              stage, name_of(x.dtype()), name_of(dtype), name_of(dtype));
 }
 
+void check_query_numbers(std::string_view stage, const char* what, const Tensor& x,
+                         const kernels::AttentionShape& shape) {
+  const bool fits = (x.size(0) == shape.B || x.size(0) == 1) &&
+                    (x.size(1) == shape.H || x.size(1) == 1) && x.size(2) == shape.Tq;
+  HEED_CHECK(fits, "[attention] {} of {} {} do not broadcast to [B, H, Tq] = {}", what, stage,
+             to_string(x.shape()), to_string(Shape({shape.B, shape.H, shape.Tq})));
+}
+
 }  // namespace heed

@@ -1,5 +1,5 @@
-// A stage that changes scores or weights, as a value: stages/ makes them, an AttentionSpec lists
-// them, and attention binds them to the sizes of a call.
+// A stage that changes scores or weights, as a value: the functions of stages.h make stages, an
+// AttentionSpec lists them, and attention binds them to the sizes of a call.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,22 @@
 
 namespace heed {
 
-/// Tensors in a list that is made at every call.
+/// A list of tensors that is made for every call.
 using TensorList = ArenaVector<Tensor>;
 
 /// What a stage is bound to: the sizes, its tensors, and where their gradients go.
 struct StageBinding {
   const kernels::AttentionShape& shape;
-  std::span<const Tensor> inputs;  ///< As StageImpl::inputs made them.
-  std::span<Tensor> gradients;  ///< One for each, zeros, or undefined if nobody wants it; or none.
+  std::span<const Tensor> inputs;  ///< The result of StageImpl::inputs.
+  std::span<Tensor>
+      gradients;  ///< One for each input, initially 0, or undefined if not wanted; or empty.
 
   template <typename T>
   const T* input(std::size_t i) const {
     return inputs[i].data<T>();
   }
   bool wants_gradient(std::size_t i) const { return !gradients.empty() && gradients[i].defined(); }
-  /// Contiguous, to be added to; null if nobody wants it.
+  /// Contiguous, to be added to; null if not wanted.
   template <typename T>
   T* gradient(std::size_t i) const {
     return wants_gradient(i) ? gradients[i].mutable_data<T>() : nullptr;
@@ -38,24 +39,26 @@ struct StageBinding {
 template <typename T>
 using TileStagePtr = std::unique_ptr<kernels::TileStage<T>>;
 
-/// A kind of stage; to be immutable, for specs share it. Members derive from StageOf below.
+/// The implementation of a stage; it must be immutable because specs share it. Implementations
+/// derive from StageOf below.
 class StageImpl {
  public:
   virtual ~StageImpl() = default;
-  /// As in messages: the name of the function that makes it.
+  /// The name of the function that makes it, for messages.
   virtual std::string name() const = 0;
   /// Throws heed::Error if the stage does not fit a call of that shape and dtype. Returns its
-  /// tensors as bind wants them, made from the user's by differentiable ops.
+  /// tensors in the form that bind takes, computed from the user's tensors by differentiable ops.
   virtual TensorList inputs(const kernels::AttentionShape& shape, DType dtype) const {
     static_cast<void>(shape), static_cast<void>(dtype);
     return {};
   }
-  /// The stage at work, which may refer to the binding's tensors; null if it changes nothing.
+  /// The stage bound to a call, which may refer to the tensors of the binding; null if it changes
+  /// nothing.
   virtual TileStagePtr<float> bind_f32(const StageBinding& to) const = 0;
   virtual TileStagePtr<double> bind_f64(const StageBinding& to) const = 0;
 };
 
-/// Binds to both precisions by one template of the member: make<T>(to) -> TileStagePtr<T>.
+/// Implements both precisions by one member template of Self: make<T>(to) -> TileStagePtr<T>.
 template <typename Self>
 class StageOf : public StageImpl {
  public:
@@ -67,7 +70,7 @@ class StageOf : public StageImpl {
   }
 };
 
-/// What Modifier and Reweight have in common.
+/// The common base of Modifier and Reweight.
 class Stage {
  public:
   explicit Stage(std::shared_ptr<const StageImpl> impl) : impl_(std::move(impl)) {}
@@ -84,19 +87,47 @@ class Modifier : public Stage {
   using Stage::Stage;
 };
 
-/// Changes weights after they are normalised; linear in them.
+/// Changes weights after they are normalised; must be linear in them.
 class Reweight : public Stage {
  public:
   using Stage::Stage;
 };
 
-/// Makes a Modifier or a Reweight of a kind: make_stage<Modifier, SoftCap>(50.0).
+/// Makes a Modifier or a Reweight with an implementation: make_stage<Modifier, Alibi>(slopes,
+/// corner).
 template <typename Handle, typename Impl, typename... Args>
 Handle make_stage(Args&&... args) {
   return Handle(std::make_shared<const Impl>(std::forward<Args>(args)...));
 }
 
-/// Throws unless a stage's tensor is there and has the dtype of the call.
+/// A stage without tensors: bind(T{}) makes the TileStagePtr<T>.
+template <typename Bind>
+class StageWithoutInputs : public StageOf<StageWithoutInputs<Bind>> {
+ public:
+  StageWithoutInputs(const char* name, Bind bind) : name_(name), bind_(std::move(bind)) {}
+  std::string name() const override { return name_; }
+  template <typename T>
+  TileStagePtr<T> make(const StageBinding&) const {
+    return bind_(T{});
+  }
+
+ private:
+  const char* name_;
+  Bind bind_;
+};
+
+/// Makes a Modifier or a Reweight of such a stage: make_simple_stage<Modifier>("name", bind).
+template <typename Handle, typename Bind>
+Handle make_simple_stage(const char* name, Bind bind) {
+  return make_stage<Handle, StageWithoutInputs<Bind>>(name, std::move(bind));
+}
+
+/// Throws unless a stage's tensor is defined and has the dtype of the call.
 void check_parameter(std::string_view stage, const char* what, const Tensor& x, DType dtype);
+
+/// Throws unless x [B, H, Tq], with B and H possibly 1, broadcasts to one number for each query of
+/// the call.
+void check_query_numbers(std::string_view stage, const char* what, const Tensor& x,
+                         const kernels::AttentionShape& shape);
 
 }  // namespace heed

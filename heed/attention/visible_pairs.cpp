@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-constexpr std::int64_t kRows = 64;  // asked about at a time
+constexpr std::int64_t kRows = 64;  // at a time
 
 std::int64_t pairs_in(const kernels::Region& region, const kernels::Visibility& mask) {
   std::array<std::int64_t, kRows> first, last;
@@ -19,9 +19,9 @@ std::int64_t pairs_in(const kernels::Region& region, const kernels::Visibility& 
     }
     return pairs;
   }
-  const Scratch<std::uint8_t> seen(region.rows * region.cols);
-  mask.fill(region, seen.data(), region.rows);
-  for (std::int64_t i = 0; i < seen.size(); ++i) pairs += seen[i];
+  const Scratch<std::uint8_t> visible(region.rows * region.cols);
+  mask.fill(region, visible.data(), region.rows);
+  for (std::int64_t i = 0; i < visible.size(); ++i) pairs += visible[i];
   return pairs;
 }
 

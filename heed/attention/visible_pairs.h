@@ -1,4 +1,4 @@
-// How many pairs of a query and a key a mask leaves visible: what attention's cost is counted by.
+// The number of visible pairs of a query and a key, by which the cost of attention is counted.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace heed {
 
-/// Over all batches and heads; `see` may be null: every key.
+/// Over all batches and heads; a null `mask` hides nothing.
 std::int64_t visible_pairs(const kernels::AttentionShape& shape, const kernels::Visibility* mask);
 
 }  // namespace heed

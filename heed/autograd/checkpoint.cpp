@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-// Leaves of a tape of their own, so that the second run's graph ends at the inputs.
+// New leaves for the inputs, so that the graph of the second run ends there.
 std::vector<Tensor> fresh_leaves(const std::vector<Tensor>& inputs, const Backward& outer) {
   std::vector<Tensor> leaves;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -19,7 +19,7 @@ std::vector<Tensor> fresh_leaves(const std::vector<Tensor>& inputs, const Backwa
   return leaves;
 }
 
-// The generator as it was at the first run, for the life of the scope.
+// Restores the generator's state of the first run for the lifetime of the object.
 class Replay {
  public:
   explicit Replay(Generator::State state) : now_(default_generator().state()) {
@@ -36,7 +36,7 @@ class Replay {
 }  // namespace
 
 Tensor checkpoint(CheckpointBody body, std::span<const Tensor> inputs) {
-  // With no tracked input the graph of the body itself is what reaches its parameters.
+  // If no input is tracked, the body runs normally, so that its own graph reaches its parameters.
   if (!grad_enabled() || !detail::wants_tape(inputs)) return body(inputs);
   const Generator::State random = default_generator().state();
   Tensor y = [&] {

@@ -55,7 +55,7 @@ GradCheckResult gradcheck(const std::function<Tensor(std::span<const Tensor>)>& 
       const double expected = (up - down) / (2.0 * options.step);
       const double actual = grad.data<double>()[i];
       const double error = std::abs(actual - expected) / std::max(1.0, std::abs(expected));
-      if (error <= result.worst) continue;  // a NaN falls through
+      if (error <= result.worst) continue;  // false for NaN, which is an error
       result.worst = error;
       if (error <= options.tolerance) continue;
       result.ok = false;

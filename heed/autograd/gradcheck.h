@@ -9,12 +9,13 @@
 
 namespace heed {
 
+/// Options of gradcheck.
 struct GradCheckOptions {
   double step = 1e-5;       // of the central difference
   double tolerance = 1e-6;  // relative to max(1, |gradient|)
 };
 
-/// How the worst element compares; `message` says which one it was.
+/// The largest error, and a message that names its element.
 struct GradCheckResult {
   bool ok = true;
   double worst = 0.0;

@@ -1,6 +1,6 @@
-// The tape as a graph: how far it is from a result back to what it was computed from. Nodes are
-// weighed by a predicate, so that a path can count, say, matrix products alone. A graph that
-// backward() has walked is gone.
+// Path lengths in the graph that the tape recorded, from a result back to its inputs. A predicate
+// chooses which nodes count, for example only matrix products. backward() releases the graph, so
+// call these functions before it.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace heed {
 
-/// Whether a node is counted: `[](const Node& node) { return node.name() == "gru"sv; }`.
+/// Returns whether a node is counted: `[](const Node& node) { return node.name() == "gru"sv; }`.
 using CountsNode = FunctionRef<bool(const Node& node)>;
 
-/// The fewest counted nodes on any way from y back to the leaf; none if y was not made from it.
+/// The fewest counted nodes on any path from y back to the leaf; nullopt if y does not depend on
+/// it.
 std::optional<std::int64_t> shortest_path(const Tensor& y, const Tensor& leaf, CountsNode counts);
 
-/// The most counted nodes on any way from y back: what must happen one after another.
+/// The most counted nodes on any path from y back: the length of the longest sequential dependency.
 std::int64_t longest_path(const Tensor& y, CountsNode counts);
 
 }  // namespace heed

@@ -5,8 +5,8 @@ namespace {
 
 std::atomic<std::uint64_t> next_sequence{0};
 
-// Nodes whose last reference went while another node was being destroyed. A chain of a million
-// nodes is taken apart from this list, not by recursion.
+// Nodes whose last reference was dropped while another node was being destroyed. They are destroyed
+// from this list, because recursion over a chain of a million nodes would overflow the stack.
 thread_local Node* dying = nullptr;
 thread_local bool destroying = false;
 
@@ -61,7 +61,7 @@ void retain(Node* node) { node->refs_.fetch_add(1, std::memory_order_relaxed); }
 
 void release(Node* node) noexcept {
   if (node->refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  // The sequence number is no longer needed and its place holds the link of the list.
+  // The sequence number is no longer needed; its memory holds the link of the list.
   node->sequence_ = reinterpret_cast<std::uint64_t>(dying);
   dying = node;
   if (destroying) return;

@@ -1,6 +1,6 @@
-// One node of the tape: the op that made a tensor, where gradients flow from it, and the closure
-// that sends them there. Nodes live in the arena; making one costs an allocation from a free list
-// and the copies of the captured handles.
+// One node of the tape: the op that made a tensor, the edges to its inputs, and the closure that
+// computes their gradients. Nodes live in the arena; making one costs an allocation from a free
+// list and the copies of the captured handles.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace heed {
 
 class Backward;
 
-/// Where the gradient of an input goes: an output slot of the node that made it. No node: no
-/// gradient wanted.
+/// The destination of an input's gradient: an output slot of the node that made the input. If the
+/// node is null, the gradient is not needed.
 struct Edge {
   Ref<Node> node;
   int output = 0;
@@ -26,17 +26,18 @@ struct Edge {
 struct Slot {
   Shape shape;
   DType dtype = DType::f32;
-  Tensor grad;  // undefined until something arrives
+  Tensor grad;  // undefined until a gradient is added
 };
 
+/// A reference-counted node of the tape.
 class Node {
  public:
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
   const char* name() const { return name_; }
-  /// Rises with every node made, so that users of a tensor always have a higher number than its
-  /// maker.
+  /// Increases with every node made, so the users of a tensor have higher numbers than the node
+  /// that made it.
   std::uint64_t sequence() const { return sequence_; }
   bool leaf() const { return closure_.call == nullptr; }
   std::span<Edge> edges() const { return {edges_, static_cast<std::size_t>(n_edges_)}; }
@@ -44,8 +45,7 @@ class Node {
 
   /// A leaf collects gradients for its owner and has no closure.
   static Ref<Node> leaf(const Shape& shape, DType dtype);
-  /// A node with room for edges and slots, all still empty, and a closure that sends gradients
-  /// along the edges.
+  /// A node with empty edges and slots, and a closure that sends gradients along the edges.
   template <typename F>
   static Ref<Node> make(const char* name, int n_edges, int n_slots, F&& backward) {
     using Closure = std::remove_cvref_t<F>;
@@ -57,14 +57,14 @@ class Node {
     return Ref<Node>::adopt(node);
   }
 
-  /// Sends the collected gradients on.
+  /// Computes the gradients of the inputs from those collected in the slots.
   void run(Backward& backward) { closure_.call(closure_storage(), backward); }
-  /// Drops what the closure saved, the gradients and the edges: called as soon as a node has done
-  /// its work.
+  /// Releases the closure's captures, the gradients and the edges. Called as soon as the node has
+  /// run.
   void finish();
   bool finished() const { return finished_; }
 
-  bool queued = false;  // used by the backward pass alone
+  bool queued = false;  // used only by the backward pass
 
  private:
   struct Calls {

@@ -11,12 +11,12 @@ namespace {
 
 thread_local GradMode grad_mode = GradMode::on;
 
-// Gradients collected in a slot. Buffers are handed over, not copied, and added to in place only
-// when nobody else can see them.
+// Adds a gradient to a slot. Buffers are moved, not copied, and changed in place only if nothing
+// else refers to them.
 void accumulate(Slot& slot, bool leaf, Tensor gradient) {
   if (!slot.grad.defined()) {
-    // A leaf's gradient is its owner's to change (clipping, optimisers): it must not share or
-    // alias.
+    // The owner of a leaf may change its gradient (clipping, optimisers), so it must not share
+    // memory.
     const bool own = gradient.contiguous() && gradient.storage()->exclusive();
     slot.grad = leaf && !own ? clone_data(gradient) : std::move(gradient);
   } else if (slot.grad.storage()->exclusive() && slot.grad.contiguous()) {
@@ -26,7 +26,7 @@ void accumulate(Slot& slot, bool leaf, Tensor gradient) {
   }
 }
 
-// Nodes still to run, the newest first. The vector keeps its capacity from one pass to the next.
+// Nodes still to run, newest first. The vector keeps its capacity from one pass to the next.
 class Frontier {
  public:
   Frontier() { std::swap(heap_, spare_); }
@@ -181,9 +181,8 @@ void Tensor::set_grad(Tensor grad) {
 
 void Tensor::backward() const {
   HEED_CHECK(defined() && numel() == 1,
-             "[backward] a tensor of shape {}: start from one number (sum or mean of it), or give "
-             "its gradient "
-             "with heed::backward(y, dy)",
+             "[backward] a tensor of shape {}: start from a scalar (its sum or mean), or give "
+             "its gradient with heed::backward(y, dy)",
              to_string(shape_));
   heed::backward(*this, full(shape_, 1.0, dtype_));
 }

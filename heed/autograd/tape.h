@@ -1,5 +1,6 @@
-// The tape: define-by-run reverse differentiation. An op computes its result and calls record()
-// with a closure that, given the gradient of the result, adds to the gradients of its inputs:
+// The tape: define-by-run reverse-mode differentiation. An op computes its result and calls
+// record() with a closure that takes the gradient of the result and adds to the gradients of the
+// inputs:
 //
 //   Tensor square(const Tensor& x) {
 //     Tensor y = ...;                                                   // forward
@@ -21,12 +22,13 @@
 
 namespace heed {
 
+/// Whether ops are recorded.
 enum class GradMode { off, on };
 
 /// True unless a NoGrad scope is open on this thread.
 bool grad_enabled();
 
-/// Recording on or off while it lives, on this thread.
+/// Switches recording on or off on this thread during its lifetime.
 class GradScope {
  public:
   explicit GradScope(GradMode mode);
@@ -38,39 +40,40 @@ class GradScope {
   GradMode before_;
 };
 
-/// While it lives, ops on this thread record nothing.
+/// Ops on this thread record nothing during its lifetime.
 class NoGrad : public GradScope {
  public:
   NoGrad() : GradScope(GradMode::off) {}
 };
 
-/// What a closure sees of its node: the gradients that arrived and the inputs they go to.
+/// The interface of a closure to its node: it reads the gradients of the outputs and adds to those
+/// of the inputs.
 class Backward {
  public:
   explicit Backward(Node& node) : node_(node) {}
 
-  /// The gradient of an output; zeros if none of its users had one.
+  /// The gradient of an output; zeros if none has arrived.
   const Tensor& dy(int output = 0);
-  /// False when nothing arrived for that output.
+  /// True if a gradient has arrived for the output.
   bool arrived(int output) const {
     return node_.slots()[static_cast<std::size_t>(output)].grad.defined();
   }
-  /// Whether anybody wants the gradient of an input.
+  /// True if the gradient of the input is needed.
   bool needs(int input) const {
     return static_cast<bool>(node_.edges()[static_cast<std::size_t>(input)].node);
   }
-  /// Adds to the gradient of an input; a gradient of the broadcast shape is summed to the input's
-  /// own.
+  /// Adds to the gradient of an input. A gradient of the broadcast shape is summed to the input's
+  /// shape.
   void add(int input, Tensor gradient);
 
-  /// A buffer of the input's shape to accumulate into; `fresh` says it is uninitialised and must be
+  /// A buffer of the input's shape to accumulate into. If `fresh`, it is uninitialised and must be
   /// overwritten.
   struct Target {
     Tensor& grad;
     bool fresh;
   };
   Target into(int input);
-  /// The same, zeroed when fresh: for gradients that touch only a part.
+  /// The same buffer, zeroed if fresh, for gradients that cover only a part of the input.
   Tensor& zeroed(int input);
 
  private:
@@ -108,8 +111,8 @@ void record_into(const char* name, const Inputs& inputs, std::span<Tensor* const
 
 }  // namespace detail
 
-/// Puts y on the tape as the result of an op on inputs. `name` must be a literal; it appears in
-/// messages.
+/// Records y on the tape as the result of an op on inputs. `name` must be a string literal; it
+/// appears in messages.
 template <std::invocable<Backward&> F>
 Tensor record(const char* name, detail::TensorRefs inputs, Tensor y, F&& backward) {
   Tensor* const outputs[] = {&y};
@@ -125,7 +128,7 @@ Tensor record(const char* name, std::span<const Tensor> inputs, Tensor y, F&& ba
   return y;
 }
 
-/// The same for several outputs, which are put on the tape in place.
+/// The same for several outputs, which are recorded in place.
 template <std::invocable<Backward&> F>
 void record_all(const char* name, detail::TensorRefs inputs, std::initializer_list<Tensor*> outputs,
                 F&& backward) {
@@ -140,7 +143,7 @@ void record_all(const char* name, std::span<const Tensor> inputs,
 }
 
 /// Runs the tape backwards from y, whose gradient is dy, and adds to the gradient of every leaf.
-/// Nodes are taken apart as they finish, so a graph can be walked once.
+/// Nodes are released as they finish, so backward can run only once on a graph.
 void backward(const Tensor& y, const Tensor& dy);
 
 }  // namespace heed

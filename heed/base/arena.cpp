@@ -22,12 +22,12 @@
 namespace heed::arena {
 namespace {
 
-// Four classes per doubling: at most a quarter of a block is unused, an eighth on average.
+// Four size classes per doubling: at most a quarter of a block is unused, an eighth on average.
 constexpr int kStepsPerDoubling = 4;
 constexpr std::size_t kSmallest = 64;
 constexpr int kClasses = 48 * kStepsPerDoubling;
-// Blocks this large ask for huge pages: a page fault per 4 KiB costs more than the kernel that
-// fills it.
+// Blocks of at least this size use huge pages: a page fault per 4 KiB costs more than the kernel
+// that fills the page.
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 struct SizeClass {
@@ -55,7 +55,7 @@ struct Pool {
   ArenaStats stats;
 };
 
-// Never destroyed: tensors in static variables may die after any destructor of ours would have run.
+// Never destroyed: tensors in static variables may be destroyed later.
 Pool& pool() {
   static Pool* const instance = new Pool;
   return *instance;
@@ -65,7 +65,7 @@ void* system_block(std::size_t bytes) {
   const std::size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* const block = std::aligned_alloc(alignment, rounded);
-  HEED_CHECK(block != nullptr, "[memory] the system has no {} bytes left: use a smaller batch",
+  HEED_CHECK(block != nullptr, "[memory] the system cannot provide {} bytes: use a smaller batch",
              bytes);
   if (alignment == kHugePage)
     madvise(block, rounded, MADV_HUGEPAGE);  // a hint; failure is harmless
@@ -75,7 +75,7 @@ void* system_block(std::size_t bytes) {
 }  // namespace
 
 void* take(std::size_t bytes) {
-  HEED_CHECK(bytes < (std::size_t{1} << 46), "[memory] {} bytes asked for: check the shape", bytes);
+  HEED_CHECK(bytes < (std::size_t{1} << 46), "[memory] {} bytes requested: check the shape", bytes);
   const SizeClass cls = size_class(bytes);
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
@@ -104,7 +104,7 @@ void give(void* memory, std::size_t bytes) noexcept {
   block->next = p.free[static_cast<std::size_t>(cls.index)];
   p.free[static_cast<std::size_t>(cls.index)] = block;
   p.stats.bytes_live -= cls.bytes;
-  // The link stays readable: the leak checker follows it to the blocks behind.
+  // The link stays readable: the leak checker follows it to the next blocks.
   HEED_POISON(block + 1, cls.bytes - sizeof(FreeBlock));
 }
 

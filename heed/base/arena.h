@@ -1,7 +1,7 @@
-// The memory a training step frees is the memory the next step takes: a cache of blocks by size
-// class. Unlike an arena that is reset at the end of a step, a block returns as soon as its last
-// tensor dies, so activations are reused within the step, peak memory is that of the live tensors,
-// and a tensor kept beyond the step stays valid.
+// A cache of memory blocks by size class: a training step reuses the memory that the last step
+// freed. Unlike an arena that is reset at the end of a step, a block returns as soon as its last
+// tensor is destroyed. So memory is reused within a step, peak memory is that of the live tensors,
+// and a tensor that is kept after the step stays valid.
 #pragma once
 
 #include <cstddef>
@@ -9,29 +9,30 @@
 
 namespace heed {
 
-/// What the arena has done since the process started.
+/// Statistics of the arena since the process started.
 struct ArenaStats {
-  std::uint64_t system_allocations = 0;  ///< Blocks asked of the system; constant in steady state.
-  std::size_t bytes_held = 0;            ///< Bytes in blocks, in use or waiting.
+  std::uint64_t system_allocations = 0;  ///< Blocks from the system; constant in steady state.
+  std::size_t bytes_held = 0;            ///< Bytes in all blocks, in use or free.
   std::size_t bytes_live = 0;            ///< Bytes in use now.
   std::size_t bytes_peak = 0;            ///< Most bytes in use at once since the last reset_peak.
 };
 
 namespace arena {
 
-/// Blocks start on a cache line, which is also a whole AVX-512 vector.
+/// Alignment of blocks: a cache line, which is also the size of an AVX-512 vector.
 inline constexpr std::size_t kAlignment = 64;
 
-/// A block of at least `bytes` bytes, uninitialised; any thread. Throws heed::Error when the system
-/// has no more.
+/// Returns an uninitialised block of at least `bytes` bytes; may be called from any thread. Throws
+/// heed::Error if the system has no more memory.
 void* take(std::size_t bytes);
 
-/// Returns a block; `bytes` is what was asked of take.
+/// Gives a block back to the arena; `bytes` is the argument of take().
 void give(void* block, std::size_t bytes) noexcept;
 
-/// Gives waiting blocks back to the system.
+/// Gives free blocks back to the system.
 void trim();
 
+/// Current statistics.
 ArenaStats stats();
 
 /// Starts a new measurement of bytes_peak.
@@ -39,7 +40,7 @@ void reset_peak();
 
 }  // namespace arena
 
-/// A typed scratch buffer for the life of a scope.
+/// A typed scratch buffer that lives as long as its scope.
 template <typename T>
 class Scratch {
  public:

@@ -1,5 +1,5 @@
-// A base for small objects that are made and dropped at every step: they live in the arena, and
-// cost no call of the system's allocator.
+// A base class for small objects that are made and destroyed at every step: they live in the arena,
+// so making one does not call the system's allocator.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace heed {
 
-/// `new` of a class derived from it takes from the arena. Deleting it through a base needs that
-/// base's destructor to be virtual, as ever.
+/// `new` of a derived class allocates from the arena. Deleting through a base pointer requires a
+/// virtual destructor, as usual.
 struct ArenaObject {
   static void* operator new(std::size_t bytes) { return arena::take(bytes); }
   static void operator delete(void* object, std::size_t bytes) noexcept {

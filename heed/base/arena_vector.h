@@ -1,5 +1,5 @@
-// A std::vector whose memory comes from the arena: for short lists made at every step, which then
-// cost no call of the system's allocator.
+// A std::vector whose memory comes from the arena, for short lists that are made at every step:
+// they do not call the system's allocator.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// Lets standard containers live in the arena.
+/// A standard allocator that uses the arena.
 template <typename T>
 struct ArenaAllocator {
   using value_type = T;

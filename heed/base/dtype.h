@@ -1,4 +1,4 @@
-// The element types a tensor can hold, and the one list that everything about them derives from.
+// The element types of tensors, all derived from one list.
 #pragma once
 
 #include <bit>
@@ -36,6 +36,7 @@ struct BFloat16 {
   X(u8, std::uint8_t, "U8")         \
   X(boolean, bool, "BOOL")
 
+/// An element type.
 enum class DType : std::uint8_t {
 #define HEED_X(name, type, file_name) name,
   HEED_DTYPES(HEED_X)
@@ -54,11 +55,11 @@ HEED_DTYPES(HEED_X)
 #undef HEED_X
 }  // namespace detail
 
-/// The DType that stands for a C++ type: `dtype_of<float> == DType::f32`.
+/// The DType of a C++ type: `dtype_of<float> == DType::f32`.
 template <typename T>
 inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
 
-/// Calls f with a value-initialised element of the C++ type behind dtype: `visit(t, [](auto zero)
+/// Calls f with a value-initialised element of the C++ type of dtype: `visit(t, [](auto zero)
 /// {…})`.
 template <typename F>
 decltype(auto) visit_dtype(DType dtype, F&& f) {
@@ -96,6 +97,7 @@ constexpr std::string_view name_of(DType dtype) {
   __builtin_unreachable();
 }
 
+/// True for f32, f64 and bf16.
 constexpr bool is_floating(DType dtype) {
   return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::bf16;
 }

@@ -1,6 +1,6 @@
-// The one exception type a user of heed meets, and the assertion for mistakes of our own.
-// A user's mistake (shape, dtype, option, file) throws heed::Error; a programmer's mistake is
-// HEED_ASSERT, which throws heed::InternalError: the library never prints, exits or aborts.
+// The exception type for users of heed, and the assertion for bugs in heed. A user's mistake
+// (shape, dtype, option, file) throws heed::Error; a bug in heed fails a HEED_ASSERT, which throws
+// heed::InternalError. The library never prints, exits or aborts.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,13 +11,13 @@
 
 namespace heed {
 
-/// A mistake in what the caller gave: the message says what, where and what would be right.
+/// A mistake in the caller's input: the message says what is wrong, where, and what would be right.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A broken promise inside heed itself; please report it.
+/// A bug in heed itself; please report it.
 class InternalError : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -38,7 +38,7 @@ template <typename... Args>
 
 }  // namespace heed
 
-/// HEED_CHECK(condition, "[op] what is wrong: {}", detail) throws heed::Error when the condition
+/// HEED_CHECK(condition, "[op] what is wrong: {}", detail) throws heed::Error if the condition
 /// fails.
 #define HEED_CHECK(condition, ...) \
   do {                             \
@@ -46,7 +46,7 @@ template <typename... Args>
       ::heed::fail(__VA_ARGS__);   \
   } while (false)
 
-/// For what cannot happen unless heed itself is wrong.
+/// Throws heed::InternalError if the condition fails, which can only be a bug in heed.
 #define HEED_ASSERT(condition)                                  \
   do {                                                          \
     if (!(condition)) [[unlikely]]                              \

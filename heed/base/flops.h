@@ -1,6 +1,6 @@
-// Counting floating-point operations: kernels that multiply and add many numbers say how many while
-// somebody counts. A multiplication and an addition are two operations; functions such as exp, and
-// element-wise work beside the products, do not count, as is the custom.
+// Counting floating-point operations: while a FlopCounter is alive, kernels that compute products
+// report their operations. A multiplication and an addition are two operations; functions such as
+// exp and element-wise work are not counted, as is usual.
 //
 //   const FlopCounter counter;
 //   matmul(a, b);
@@ -11,8 +11,8 @@
 
 namespace heed {
 
-/// Counts what is called on this thread while it lives, whatever threads then do the work. A
-/// counter inside another counts for both.
+/// Counts the operations of calls made on this thread during its lifetime, whichever threads do the
+/// work. A nested counter also adds to the outer one.
 class FlopCounter {
  public:
   FlopCounter();
@@ -33,10 +33,10 @@ namespace detail {
 inline constinit thread_local FlopCounter* flop_counter = nullptr;
 }
 
-/// Whether somebody counts; lets callers skip finding out how many.
+/// True if a counter is alive; lets callers skip computing the number.
 inline bool counting_flops() { return detail::flop_counter != nullptr; }
 
-/// Says that n operations are done; costs one load if nobody counts. Not from inside parallel_for.
+/// Adds n operations; costs one load if no counter is alive. Do not call it inside parallel_for.
 inline void add_flops(std::int64_t n) {
   if (counting_flops()) detail::flop_counter->count_ += n;
 }

@@ -1,5 +1,5 @@
-// The instruction set, as a mask that Highway's dispatch obeys. This is the one file of base that
-// knows Highway: the choice is made before the first kernel runs, and kernels only ask for it.
+// Sets the instruction set as the mask that Highway's dispatch uses. Only this file of base uses
+// Highway: the choice is made before the first kernel runs.
 #include "heed/base/isa.h"
 
 #include <hwy/targets.h>
@@ -22,8 +22,8 @@ struct Entry {
   std::int64_t target;
 };
 
-// Best first, as kernels/foreach_target.h lets Highway compile them. The target bits of all
-// architectures are distinct, and a CPU only ever supports those of its own.
+// Best first; kernels/foreach_target.h has Highway compile these. The target bits of all
+// architectures are distinct, and a CPU supports only those of its own architecture.
 constexpr std::array kEntries = {
     Entry{Isa::avx512, "avx512", HWY_AVX3},
     Entry{Isa::avx2, "avx2", HWY_AVX2},
@@ -35,7 +35,7 @@ const Entry& entry_of(Isa isa) {
   for (const Entry& entry : kEntries) {
     if (entry.isa == isa) return entry;
   }
-  fail("[isa] {} is no instruction set", static_cast<int>(isa));
+  fail("[isa] {} is not an instruction set", static_cast<int>(isa));
 }
 
 std::mutex choice_mutex;
@@ -52,8 +52,8 @@ std::string available_names() {
 
 /// Caller holds choice_mutex.
 void choose(Isa isa) {
-  // Highway takes the best target of the mask that a translation unit holds, and a lower bit is a
-  // better target. Worse ones stay, for Highway's other users in this process.
+  // Highway takes the best target of the mask that a translation unit was compiled for; a lower bit
+  // is a better target. Worse targets stay in the mask for other users of Highway in this process.
   const std::int64_t better = entry_of(isa).target - 1;
   hwy::GetChosenTarget().Update(hwy::SupportedTargets() & ~better);
   chosen.store(isa);
@@ -90,8 +90,8 @@ std::vector<Isa> available_isas() {
   supported &= ~(HWY_AVX2 - 1);
 #endif
 #ifdef __x86_64__
-  // Highway 1.0.3 offers AVX even where the system does not save its registers and so forbids it
-  // (Linux booted with noxsave); the compiler's check knows better.
+  // Highway 1.0.3 offers AVX even if the system does not save its registers, so that it cannot be
+  // used (Linux booted with noxsave). The compiler's check is right there.
   __builtin_cpu_init();
   if (!__builtin_cpu_supports("avx2")) supported &= ~(HWY_AVX2 | (HWY_AVX2 - 1));
 #endif

@@ -1,4 +1,4 @@
-// Which instruction set the kernels run on. Chosen once from the CPU; HEED_ISA=sse4|avx2|avx512 (or
+// The instruction set of the kernels. It is chosen once, by the CPU; HEED_ISA=sse4|avx2|avx512 (or
 // neon) forces one.
 #pragma once
 
@@ -8,19 +8,21 @@
 
 namespace heed {
 
+/// An instruction set.
 enum class Isa { sse4, avx2, avx512, neon };
 
 /// "sse4", "avx2", "avx512", "neon".
 std::string_view name_of(Isa isa);
 
-/// The sets that this build holds and this CPU can run, best first.
+/// The instruction sets that this build contains and this CPU can run, best first.
 std::vector<Isa> available_isas();
 
-/// The set in force. The first call reads HEED_ISA and throws heed::Error if it names nothing this
-/// CPU can run.
+/// The instruction set in use. The first call reads HEED_ISA and throws heed::Error if this CPU
+/// cannot run the set it names.
 Isa current_isa();
 
-/// Forces a set (tests and benchmarks); throws heed::Error if this CPU cannot run it.
+/// Forces an instruction set (for tests and benchmarks); throws heed::Error if this CPU cannot run
+/// it.
 void set_isa(Isa isa);
 
 namespace detail {

@@ -29,8 +29,8 @@ std::array<std::uint32_t, 4> philox(std::uint64_t seed, std::uint64_t stream, st
 float RandomStream::normal(std::uint64_t index) const {
   const std::array<std::uint32_t, 4> words = philox(seed, stream, index / 4);
   const std::size_t pair = index % 4 / 2 * 2;
-  // In (0, 1], so that the logarithm is finite; small values keep all 32 bits, which is where the
-  // tail of the distribution comes from.
+  // In (0, 1], so that the logarithm is finite. Small values, which give the tail of the
+  // distribution, keep all 32 bits.
   const float radius_part = (static_cast<float>(words[pair]) + 1.0f) * 0x1p-32f;
   const float turn = static_cast<float>(words[pair + 1] >> 8) * 0x1p-24f;
   const float radius = std::sqrt(-2.0f * std::log(radius_part));

@@ -1,5 +1,5 @@
 // Counter-based random numbers (Philox 4x32-10, Salmon et al. 2011): value = f(seed, stream,
-// index). Nothing is stored between numbers, so dropout needs no mask in memory, work can be split
+// index). There is no state between numbers, so dropout needs no mask in memory, work can be split
 // anywhere, and a resumed run continues exactly.
 #pragma once
 
@@ -9,11 +9,11 @@
 namespace heed {
 
 /// Four 32-bit words of Philox 4x32 for a 64-bit key (seed) and a 128-bit counter (stream, block).
-/// Ten rounds leave a margin; seven are the least that pass all tests of BigCrush.
+/// Ten rounds have a safety margin; seven are the fewest that pass all tests of BigCrush.
 std::array<std::uint32_t, 4> philox(std::uint64_t seed, std::uint64_t stream, std::uint64_t block,
                                     int rounds = 10);
 
-/// A named place in random space: element `index` of `stream` under `seed`.
+/// A stream of random numbers, identified by a seed and a stream number; each number has an index.
 struct RandomStream {
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
@@ -34,8 +34,7 @@ struct RandomStream {
   }
 };
 
-/// Hands out streams one after another; its whole state is two numbers, so saving and resuming are
-/// exact.
+/// Gives out streams one after another. Its state is two numbers, so saving and resuming are exact.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed = 0) : seed_(seed) {}
@@ -54,8 +53,8 @@ class Generator {
   std::uint64_t next_stream_ = 0;
 };
 
-/// The generator used where none is given; one per thread, seed 0 until `default_generator() =
-/// Generator(seed)`.
+/// The generator that is used if none is given. There is one per thread, with seed 0; change it
+/// with `default_generator() = Generator(seed)`.
 Generator& default_generator();
 
 }  // namespace heed

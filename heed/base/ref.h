@@ -1,5 +1,5 @@
-// An intrusive pointer: the count lives in the object, so a tensor handle is one pointer and making
-// one allocates nothing.
+// An intrusive pointer: the object holds its reference count, so a tensor handle is one pointer and
+// making one allocates nothing.
 #pragma once
 
 #include <utility>
@@ -7,16 +7,16 @@
 namespace heed {
 
 /// Shares ownership of a T through `retain(T*)` and `release(T*)`, found by argument-dependent
-/// lookup; T may be incomplete where those two are only declared.
+/// lookup; T may be incomplete; only declarations of the two are needed.
 template <typename T>
 class Ref {
  public:
   Ref() = default;
-  /// Shares an object that is already counted by someone else.
+  /// Shares an object that another reference owns; increments its count.
   explicit Ref(T* object) : object_(object) {
     if (object_ != nullptr) retain(object_);
   }
-  /// Takes over a count the caller holds.
+  /// Takes over a reference that the caller owns; the count stays the same.
   static Ref adopt(T* object) {
     Ref ref;
     ref.object_ = object;

@@ -1,5 +1,5 @@
-// Sizes and strides of a tensor: a short list of 64-bit integers held inline, so that making a view
-// allocates nothing.
+// Sizes and strides of a tensor: a short list of 64-bit integers stored inline, so that making a
+// view allocates nothing.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 namespace heed {
 
+/// The greatest rank of a tensor.
 inline constexpr int kMaxRank = 8;
 
 /// Up to kMaxRank integers; a shape (sizes) or strides (elements, not bytes).
@@ -91,12 +92,12 @@ inline Strides row_major(const Shape& shape) {
 /// "[2, 3, 5]" for messages.
 std::string to_string(const Dims& dims);
 
-/// Turns an axis that may count from the end (-1 is the last) into one in [0, rank), or throws
-/// naming the op.
+/// Turns an axis that may count from the end (-1 is the last) into one in [0, rank), or throws an
+/// error that names the op.
 int resolve_axis(const char* op, int axis, int rank);
 
-/// The shape two shapes broadcast to (trailing dimensions aligned, size 1 stretches), or throws
-/// naming the op.
+/// The shape that two shapes broadcast to (trailing dimensions aligned, size 1 stretches); throws
+/// an error that names the op if there is none.
 Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
 
 }  // namespace heed

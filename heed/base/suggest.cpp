@@ -1,4 +1,4 @@
-// The restricted Damerau-Levenshtein distance, and how close is close enough.
+// The restricted Damerau-Levenshtein distance, and the threshold for suggestions.
 #include "heed/base/suggest.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ std::string lower_case(std::string_view word) {
   return lower;
 }
 
-// A third of the letters may be wrong: "lr" is no slip for "eps", "lerning_rat" is one for
-// "learning_rate". Short words still get one mistake, or a single typo in "lr" would find nothing.
+// A third of the letters may be wrong: "lerning_rat" suggests "learning_rate", but "lr" does not
+// suggest "eps". Short words may have one mistake, so that a typo in "lr" still finds it.
 std::size_t allowed_mistakes(std::size_t length) { return std::max<std::size_t>(1, length / 3); }
 
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  // Three rolling rows of the usual table; a swap of neighbours looks two rows back.
+  // Three rolling rows of the usual table; a swap of neighbours needs the row before the last.
   std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -47,10 +47,10 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
   for (const std::string_view candidate : candidates) {
     const std::size_t length = std::max(word.size(), candidate.size());
     const std::size_t shortest = std::min(word.size(), candidate.size());
-    // The distance is at least the difference in length, which keeps hostile long words cheap.
+    // The distance is at least the difference in length; this check keeps very long words cheap.
     if (length - shortest > allowed_mistakes(length)) continue;
     const std::size_t distance = edit_distance(lower, lower_case(candidate));
-    // As many mistakes as letters would make any short word a match for any other.
+    // With as many mistakes as letters, any short word would match any other.
     if (distance > allowed_mistakes(length) || distance >= length) continue;
     if (best.empty() || distance < best_distance) {
       best = candidate;

@@ -1,4 +1,4 @@
-// The pool behind parallel_for: workers that take cells of one loop at a time, spin for a moment
+// The thread pool of parallel_for. Workers take cells of one loop at a time, spin for a moment
 // between loops, and then sleep.
 #include "heed/base/threads.h"
 
@@ -27,24 +27,24 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Cell = FunctionRef<void(std::int64_t)>;
 
-// Below this many operations a loop runs serially. A core does some 10 operations a nanosecond, so
-// this is about 6 us of work: of a worker that still spins (it joins after ~0.5 us) half of that is
-// gained, and the 5-10 us of waking one that sleeps are not lost over and over on tiny loops.
+// Loops with fewer operations run serially. A core does about 10 operations per nanosecond, so this
+// is about 6 us of work. A worker that still spins joins after ~0.5 us and saves half of that;
+// waking a worker that sleeps takes 5-10 us, which tiny loops should not pay.
 constexpr std::int64_t kSerialCutoff = 1 << 16;
 
-// Cells are taken in runs of about this many operations, so that a grid of tiny cells does not
-// spend its time on the shared counter; and in no fewer than kRunsPerThread runs per thread, so
-// that a slow thread does not hold up the others.
+// Threads take runs of cells with about this many operations, so that a grid of tiny cells does not
+// spend its time on the shared counter. There are at least kRunsPerThread runs per thread, so that
+// a slow thread does not delay the others.
 constexpr std::int64_t kRunCost = 1 << 13;
 constexpr std::int64_t kRunsPerThread = 4;
 
-// How long a thread spins before it sleeps: long enough to bridge the serial stretches between
-// the loops of one training step, short enough to be polite on a shared machine.
+// How long a thread spins before it sleeps: long enough for the serial code between the loops of a
+// training step, short enough for a shared machine.
 constexpr std::chrono::microseconds kSpin{40};
 
 constexpr int kMaxThreads = 1024;
 
-// True on workers, and on a caller while its loop runs: such a thread must not wait for the pool.
+// True on workers, and on a caller while its loop runs. Such a thread must not wait for the pool.
 thread_local bool inside_loop = false;
 
 void pause_cpu() {
@@ -92,17 +92,18 @@ int default_threads() {
   return n;
 }
 
-/// One loop at a time on a set of workers. `generation_` is odd while a loop is open; a worker
-/// first counts itself into `inside_` and then looks whether the loop is still open, the caller
-/// first closes the loop and then waits for `inside_` to fall to zero. Both orders are sequentially
-/// consistent, so either the worker sees the loop closed or the caller sees the worker inside.
+/// Runs one loop at a time on a set of workers. `generation_` is odd while a loop is open. A worker
+/// first increments `inside_` and then checks that the loop is still open; the caller first closes
+/// the loop and then waits until `inside_` is zero. Both orders are sequentially consistent, so
+/// either the worker sees that the loop is closed or the caller sees the worker inside.
 class Pool {
  public:
-  /// The pool of this process. It is never destroyed, as loops may still run while statics are; its
-  /// workers are joined at exit.
+  /// The pool of this process. It is never destroyed, because loops may still run while static
+  /// objects are being destroyed; its workers are joined at exit.
   static Pool& get();
 
-  /// Runs the loop on `threads` threads; false, and nothing done, if the pool is in use or closed.
+  /// Runs the loop on `threads` threads. Returns false, with nothing done, if the pool is in use or
+  /// closed.
   bool try_run(std::int64_t cells, std::int64_t cell_cost, Cell cell, int threads);
 
  private:
@@ -115,9 +116,9 @@ class Pool {
   void before_fork();
   void after_fork(bool in_child);
 
-  std::mutex use_;  // held by whoever runs a loop, resizes, forks or closes
+  std::mutex use_;  // held by the thread that runs a loop, resizes, forks or closes
   bool closed_ = false;
-  int size_ = 1;  // threads asked for at the last resize, the caller included
+  int size_ = 1;  // threads requested at the last resize, including the caller
   std::chrono::nanoseconds spin_{0};
   std::vector<std::thread> workers_;
   std::atomic<bool> stop_{false};
@@ -206,8 +207,8 @@ void Pool::take_cells() noexcept {
   }
 }
 
-// Runs are taken in rising order, so every cell below a failed one has been taken and will finish:
-// the lowest failure, and with it what the caller sees, does not depend on timing.
+// Runs are taken in rising order, so every cell below a failed one has been taken and will finish.
+// So the lowest failure, which is the one that the caller gets, does not depend on timing.
 void Pool::note_failure(std::int64_t cell) {
   next_.store(cells_, std::memory_order_relaxed);
   const std::lock_guard lock(failure_mutex_);
@@ -219,10 +220,10 @@ void Pool::note_failure(std::int64_t cell) {
 void Pool::resize(int threads) {
   stop_workers();
   size_ = threads;
-  // With fewer CPUs than threads, a spinning thread takes the CPU from one with work.
+  // With fewer CPUs than threads, a spinning thread takes the CPU from one that has work.
   spin_ = threads <= usable_cpus() ? kSpin : std::chrono::nanoseconds{0};
   workers_.reserve(static_cast<std::size_t>(threads - 1));
-  // Signals are for the threads of the program, not for ours.
+  // Workers block all signals; the threads of the program handle them.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -231,7 +232,7 @@ void Pool::resize(int threads) {
       workers_.emplace_back(&Pool::work, this, generation_.load());
     }
   } catch (const std::system_error&) {
-    // The system gives no more threads: fewer give the same results.
+    // The system gives no more threads; fewer threads give the same results.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -246,14 +247,14 @@ void Pool::stop_workers() {
 }
 
 void Pool::close_at_exit() {
-  if (inside_loop) return;  // a cell called exit: the loop around it can never end
+  if (inside_loop) return;  // a cell called exit, so its loop can never end
   const std::lock_guard lock(use_);
   closed_ = true;
   stop_workers();
 }
 
-// A fork waits for the loop that runs, then the child starts with an empty pool. From inside a cell
-// a fork may only be followed by exec.
+// A fork waits for the running loop; the child starts with an empty pool. Inside a cell, a fork may
+// only be followed by exec.
 void Pool::before_fork() {
   if (!inside_loop) use_.lock();
 }
@@ -261,7 +262,8 @@ void Pool::before_fork() {
 void Pool::after_fork(bool in_child) {
   if (inside_loop) return;
   if (in_child) {
-    // These threads do not exist here: they can be neither joined nor detached, only forgotten.
+    // These threads do not exist in the child: they can be neither joined nor detached, only
+    // dropped.
     for (std::thread& worker : workers_) std::construct_at(&worker);
     workers_.clear();
     size_ = 1;
@@ -270,7 +272,7 @@ void Pool::after_fork(bool in_child) {
   use_.unlock();
 }
 
-std::atomic<int> wanted_threads{0};  // 0: not yet asked
+std::atomic<int> wanted_threads{0};  // 0: not determined yet
 
 bool worth_sharing(std::int64_t cells, std::int64_t cell_cost) {
   if (cells < 2) return false;

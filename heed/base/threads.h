@@ -1,7 +1,7 @@
-// One pool of threads and one way to use it: a loop over a grid of independent cells.
-// The grid is fixed by the caller from shapes alone, never from the thread count; threads only take
-// cells of it. So a cell does the same arithmetic whoever runs it, and results have the same bits
-// for any number of threads.
+// The thread pool and the one way to use it: a loop over a grid of independent cells. The caller
+// derives the grid from shapes alone, never from the thread count; threads only take cells of it.
+// So a cell does the same arithmetic on any thread, and results have the same bits for any number
+// of threads.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace heed {
 
-/// A borrowed callable: two pointers, no allocation. It must not outlive what it refers to.
+/// A non-owning reference to a callable: two pointers, no allocation. It must not outlive the
+/// callable.
 template <typename Signature>
 class FunctionRef;
 template <typename R, typename... Args>
@@ -33,17 +34,18 @@ class FunctionRef<R(Args...)> {
 
 /// Runs cell(i) for each i in [0, cells), on the pool's threads and the caller's own, and returns
 /// when all are done. `cell_cost` is a rough count of arithmetic operations (or bytes moved) in one
-/// cell: a loop too small to be worth waking a thread runs here and now. Calls from inside a cell,
-/// and calls while another thread uses the pool, run serially. The first exception (by cell number)
-/// thrown by a cell is rethrown to the caller; later cells may then not have run.
+/// cell: a loop that is too small to be worth waking a thread runs on the caller's thread. Calls
+/// from inside a cell, and calls while another thread uses the pool, run serially. The first
+/// exception (by cell number) thrown by a cell is rethrown to the caller; later cells may then not
+/// have run.
 void parallel_for(std::int64_t cells, std::int64_t cell_cost, FunctionRef<void(std::int64_t)> cell);
 
-/// The number of threads parallel_for uses, the caller's included. Default: HEED_THREADS, else the
-/// CPUs this process may run on.
+/// The number of threads that parallel_for uses, including the caller's. Default: HEED_THREADS,
+/// else the CPUs this process may run on.
 int num_threads();
 
 /// Sets the number of threads (>= 1), at any time and from any thread; takes effect at the next
-/// parallel_for. Changes no result bits.
+/// parallel_for. Does not change the bits of any result.
 void set_num_threads(int n);
 
 }  // namespace heed

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "heed/base/error.h"
-#include "heed/data/padding.h"
 #include "heed/tensor/create.h"
+#include "heed/tensor/padding.h"
 
 namespace heed {
 namespace {

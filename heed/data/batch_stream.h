@@ -1,5 +1,5 @@
-// The batches of a translator's training, without end: see heed/data/epoch_stream.h for how a
-// stream keeps its place.
+// An endless stream of training batches for a translator. See heed/data/epoch_stream.h for
+// positions in a stream.
 //
 //   BatchStream stream(corpus, {.batch_tokens = 4096, .seed = 1});
 //   const Batch batch = stream.next();
@@ -15,9 +15,10 @@
 
 namespace heed {
 
+/// Batches of sentence pairs, epoch after epoch.
 class BatchStream : public EpochStream<Batch> {
  public:
-  /// Streams a corpus, which must not be empty.
+  /// Streams a corpus, which must not be empty; `ahead` batches are kept ready.
   BatchStream(std::shared_ptr<const ParallelCorpus> corpus, const BatchingOptions& options,
               std::size_t ahead = 4);
 };

@@ -13,8 +13,9 @@ namespace {
 
 std::int64_t longer_side(const PairLength& pair) { return std::max(pair.source, pair.target); }
 
-// By source length, then by target length: upwards and downwards in turn, so that where one source
-// length ends and the next begins the targets are of similar length too.
+// Sorts by source length, then by target length. The order of target lengths alternates (rising,
+// falling), so that target lengths are also similar where one source length ends and the next
+// begins.
 auto sorting_key(const PairLength& pair) {
   return std::tuple(pair.source, pair.source % 2 == 0 ? pair.target : -pair.target);
 }
@@ -31,7 +32,7 @@ std::vector<std::int32_t> order_of_pairs(std::span<const PairLength> lengths,
   return order;
 }
 
-// Cuts the order of pairs where the next pair would not fit.
+// Splits the ordered pairs into batches; a new batch begins where the next pair would not fit.
 std::vector<std::span<const std::int32_t>> cut(std::span<const std::int32_t> order,
                                                std::span<const PairLength> lengths,
                                                const BatchingOptions& options) {
@@ -79,7 +80,8 @@ BatchPlan plan_epoch(std::span<const PairLength> lengths, const BatchingOptions&
              "[batching] batch_sentences is {}: it must be 0 (no limit) or more",
              options.batch_sentences);
   HEED_CHECK(lengths.size() <= std::numeric_limits<std::int32_t>::max(),
-             "[batching] {} pairs are more than 2^31: split the corpus", lengths.size());
+             "[batching] {} pairs: at most 2^31 - 1 are supported; split the corpus",
+             lengths.size());
   const std::vector<std::int32_t> order = order_of_pairs(lengths, options, epoch);
   std::vector<std::span<const std::int32_t>> batches = cut(order, lengths, options);
   if (options.shuffle) shuffle(batches, data_stream(options.seed, DataPurpose::batches, epoch));

@@ -1,6 +1,6 @@
-// Batches without end: epoch after epoch, each by its own plan, made ahead in a thread. What comes
-// out depends on the plans alone, so a stream sent to a position goes on exactly as one that got
-// there by itself.
+// An endless stream of batches: epoch after epoch, each with its own plan. A thread makes batches
+// ahead of time. The batches depend only on the plans, so a stream that seeks to a position
+// continues exactly like one that has read up to it.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@
 
 namespace heed {
 
-/// Where a stream stands: behind so many whole epochs and so many batches of the next.
+/// A position in a stream: the number of completed epochs, and of batches read from the next.
 struct StreamPosition {
   std::int64_t epoch = 0;
-  std::int64_t batch = 0;  ///< 0: an epoch has just ended, or nothing was read yet.
+  std::int64_t batch = 0;  ///< 0 at the start and after the end of an epoch.
   friend bool operator==(const StreamPosition&, const StreamPosition&) = default;
 };
 
+/// A stream of batches of type B.
 template <typename B>
 class EpochStream {
  public:
-  /// How epochs are planned and batches made. Both are called in the thread, and must depend on
-  /// their arguments and on what never changes alone.
+  /// Plans epochs and makes batches. The thread calls both; they must depend only on their
+  /// arguments and on data that never changes.
   struct Maker {
     std::function<BatchPlan(std::int64_t epoch)> plan;
     std::function<B(std::span<const std::int32_t> rows)> make;
@@ -36,28 +37,29 @@ class EpochStream {
   /// Starts at the first batch of the first epoch; `ahead` batches are kept ready.
   explicit EpochStream(Maker maker, std::size_t ahead = 4)
       : maker_(std::move(maker)), ahead_(ahead) {
-    HEED_CHECK(ahead > 0, "[batches] 0 batches ahead: at least one must be made at a time");
+    HEED_CHECK(ahead > 0, "[batches] ahead is 0: it must be at least 1");
     seek({});
   }
 
-  /// The next batch, waited for if need be; rethrows what its making threw.
+  /// Returns the next batch and waits for it if needed; rethrows exceptions from making it.
   B next() {
     Item item = prefetch_->take();
-    position_ = item.behind;
+    position_ = item.after;
     epoch_batches_ = item.epoch_batches;
     return std::move(item.batch);
   }
-  /// The position behind the batch that next() gave last, however many are ready.
+  /// The position after the last batch that next() returned.
   const StreamPosition& position() const { return position_; }
-  /// The number of batches in the epoch that the last batch belongs to; before it, in the first.
+  /// The number of batches in the epoch of the last batch; before the first batch, in the epoch of
+  /// the current position.
   std::int64_t epoch_batches() const { return epoch_batches_; }
 
-  /// Goes to a position that position() gave, of a stream of the same data and options.
+  /// Continues at a position that position() returned, for a stream of the same data and options.
   void seek(const StreamPosition& position) {
     HEED_CHECK(position.epoch >= 0 && position.batch >= 0,
                "[batches] there is no batch {} of epoch {}", position.batch, position.epoch);
     BatchPlan plan = maker_.plan(position.epoch);
-    HEED_CHECK(plan.size() > 0, "[batches] there is nothing to read: all was left out");
+    HEED_CHECK(plan.size() > 0, "[batches] there is nothing to read: everything was filtered out");
     HEED_CHECK(position.batch < plan.size(),
                "[batches] position {} of epoch {}, which has {} batches: the position belongs to "
                "other data or another batch size",
@@ -71,11 +73,11 @@ class EpochStream {
  private:
   struct Item {
     B batch;
-    StreamPosition behind;
+    StreamPosition after;
     std::int64_t epoch_batches;
   };
 
-  // What the thread does: one step through the epochs per call.
+  // Makes one batch per call, in the thread.
   struct Walk {
     Maker maker;
     StreamPosition at;

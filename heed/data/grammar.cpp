@@ -102,7 +102,7 @@ GrammarCorpus grammar_corpus(const GrammarOptions& options) {
       if (seen.insert(pair.english).second) pairs.push_back(std::move(pair));
     }
   };
-  // Held out first, so that more training sentences leave the test as it was.
+  // Held-out sentences come first, so that they do not depend on the number of training sentences.
   fill(corpus.held_out, options.held_out);
   fill(corpus.training, options.sentences);
   return corpus;

@@ -1,7 +1,7 @@
-// A corpus of heed's own: English sentences and their Chinese translations, drawn from a small
-// grammar. Word order, measure words, dates and numbers differ between the two, so the alignments
-// are not diagonal, and they are known. An English sentence has one translation; there are hundreds
-// of millions of sentences, so that a translator must learn the rules and not the sentences.
+// A generated corpus: English sentences and their Chinese translations, drawn from a small grammar.
+// Word order, measure words, dates and numbers differ between the two languages, so the alignments,
+// which are known, are not diagonal. Each English sentence has one translation. There are hundreds
+// of millions of sentences, so a translator must learn the rules and cannot memorise the sentences.
 //
 //   grammar_sentence(1, 0).english  // "Tom bought three books in the park yesterday."
 //   grammar_sentence(1, 0).chinese  // "汤姆昨天在公园里买了三本书。"
@@ -15,13 +15,13 @@
 
 namespace heed {
 
-/// A sentence in both languages and which of its words means what.
+/// A sentence in both languages and its word alignment.
 struct GrammarPair {
-  /// An English word (between spaces) and a Chinese character, both counted from 0.
+  /// Links an English word (separated by spaces) to a Chinese character, both counted from 0.
   struct Link {
     std::int32_t word = 0;
     std::int32_t character = 0;
-    bool sure = true;  ///< False: they belong together, but neither means the other.
+    bool sure = true;  ///< False if they belong together but are not translations of each other.
   };
 
   std::string english;
@@ -29,28 +29,30 @@ struct GrammarPair {
   std::vector<Link> links;
 };
 
-/// The links in the form that aligners use: "0-0 1p4" with "-" for sure and "p" for possible.
+/// The links in Pharaoh format: "0-0 1p4", with "-" for sure and "p" for possible links.
 std::string pharaoh(const std::vector<GrammarPair::Link>& links);
 
-/// One sentence: a function of seed and number. Different numbers may give the same sentence.
+/// Makes one sentence, which depends only on seed and number. Different numbers may give the same
+/// sentence.
 GrammarPair grammar_sentence(std::uint64_t seed, std::int64_t number);
 
+/// Numbers of sentences, and the seed.
 struct GrammarOptions {
   std::int64_t sentences = 20000;
   std::int64_t held_out = 1000;
   std::uint64_t seed = 1;
 };
 
-/// Sentences all different from each other, held-out ones too.
+/// Training and held-out sentences; all are different.
 struct GrammarCorpus {
   std::vector<GrammarPair> training;
-  std::vector<GrammarPair> held_out;  ///< The same for any number of training sentences.
+  std::vector<GrammarPair> held_out;  ///< Independent of the number of training sentences.
 };
 
 /// Makes a corpus.
 GrammarCorpus grammar_corpus(const GrammarOptions& options);
 
-/// Writes PREFIX.en, PREFIX.zh and PREFIX.align, a line per sentence.
+/// Writes PREFIX.en, PREFIX.zh and PREFIX.align, one line per sentence.
 void write_pairs(const std::filesystem::path& prefix, std::span<const GrammarPair> pairs);
 
 }  // namespace heed

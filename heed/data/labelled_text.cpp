@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "heed/base/error.h"
-#include "heed/data/padding.h"
 #include "heed/io/lines.h"
 #include "heed/io/value.h"
 #include "heed/tensor/create.h"
+#include "heed/tensor/padding.h"
 
 namespace heed {
 namespace {
@@ -29,7 +29,7 @@ std::optional<LineFault> split(std::string_view line, LabelledLine& parts) {
   return find_fault(parts.text, std::numeric_limits<std::size_t>::max());
 }
 
-// Numbers for labels: as given, or in the order of first sight until the file is read.
+// Indices of labels: those given, or numbered by first appearance until the file is read.
 class Labels {
  public:
   explicit Labels(const std::vector<std::string>& given) : fixed_(!given.empty()) {
@@ -41,7 +41,8 @@ class Labels {
     if (fixed_) return std::nullopt;
     return numbers_.emplace(label, next()).first->second;
   }
-  // Sorts labels taken from the file, so that their numbers do not depend on the order of lines.
+  // Sorts labels that were taken from the file, so that their indices do not depend on the order of
+  // lines.
   std::vector<std::string> finish(std::vector<std::int32_t>& labels) {
     std::vector<std::string> names(numbers_.size());
     std::vector<std::int32_t> renumbered(numbers_.size());
@@ -79,7 +80,7 @@ LabelledCorpus read_labelled(const std::filesystem::path& path, const Tokenizer&
                         fmt::format("has the unknown label {}", io::in_quotes(parts.label))};
     }
     if (fault) {
-      corpus.bad.meet(*fault, reader.place(), options.on_bad);
+      corpus.bad.add(*fault, reader.place(), options.on_bad);
       continue;
     }
     std::vector<std::int32_t> tokens = tokenizer.encode(parts.text);

@@ -1,4 +1,4 @@
-// Text with labels, for classifiers: lines of a label, a tab and the text.
+// Labelled text for classifiers: each line holds a label, a tab and the text.
 //
 //   const LabelledCorpus corpus = read_labelled("train.tsv", *tokenizer, {.max_length = 256});
 //   LabelledStream stream(corpus, {.batch_sentences = 32});
@@ -20,29 +20,31 @@
 
 namespace heed {
 
+/// Options of read_labelled.
 struct LabelledOptions {
   std::vector<std::string> labels =
       {};                       ///< In the order of their numbers; none: those of the file.
-  std::int64_t max_length = 0;  ///< Longer texts are cut behind so many tokens; 0: never.
-  bool begin = true;  ///< Texts begin with the begin token, which may be read for the label.
+  std::int64_t max_length = 0;  ///< Texts are truncated to so many tokens; 0: never.
+  bool begin = true;  ///< Texts begin with the begin token; a model may read the label off it.
   OnBad on_bad = OnBad::stop;
 };
 
-/// Labelled texts as numbers.
+/// Labelled texts as token ids.
 struct LabelledCorpus {
-  std::vector<std::string> names;    ///< Of the labels; sorted when taken from the file.
-  std::vector<std::int32_t> labels;  ///< Of each text: a place in `names`.
+  std::vector<std::string> names;    ///< Names of the labels; sorted if taken from the file.
+  std::vector<std::int32_t> labels;  ///< For each text, an index into `names`.
   TokenRows texts;
   SpecialTokens special;
-  BadLines bad;          ///< Lines left out.
-  std::int64_t cut = 0;  ///< Texts that were too long.
+  BadLines bad;          ///< Lines that were skipped.
+  std::int64_t cut = 0;  ///< The number of truncated texts.
   std::int64_t size() const { return texts.size(); }
 };
 
-/// Reads a file, plain or gzip. A label that is not among those given is a bad line.
+/// Reads a file, plain or gzip. If labels are given, a line with another label is a bad line.
 LabelledCorpus read_labelled(const std::filesystem::path& path, const Tokenizer& tokenizer,
                              const LabelledOptions& options = {});
 
+/// One batch of labelled texts.
 struct LabelledBatch {
   Tensor tokens;                 ///< i64 [B, T]
   Tensor lengths;                ///< i64 [B]
@@ -50,12 +52,12 @@ struct LabelledBatch {
   std::int64_t token_count = 0;  ///< Without padding.
 };
 
-/// Makes a batch of chosen texts.
+/// Makes a batch of the given texts.
 LabelledBatch make_batch(const LabelledCorpus& corpus, std::span<const std::int32_t> texts);
 /// The lengths of all texts, for plan_epoch.
 std::vector<PairLength> lengths_of(const LabelledCorpus& corpus);
 
-/// Batches of labelled texts without end.
+/// An endless stream of batches of labelled texts.
 class LabelledStream : public EpochStream<LabelledBatch> {
  public:
   LabelledStream(std::shared_ptr<const LabelledCorpus> corpus, const BatchingOptions& options,

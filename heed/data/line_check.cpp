@@ -40,9 +40,9 @@ std::optional<LineFault> find_fault(std::string_view line, std::size_t max_bytes
   return std::nullopt;
 }
 
-void BadLines::meet(const LineFault& fault, const std::string& place, OnBad on_bad) {
+void BadLines::add(const LineFault& fault, const std::string& place, OnBad on_bad) {
   HEED_CHECK(on_bad == OnBad::skip,
-             "[text] {} {}: mend the file, or leave bad lines out with on_bad = \"skip\"", place,
+             "[text] {} {}: fix the file, or skip bad lines with on_bad = \"skip\"", place,
              fault.what);
   Entry& entry = all_[static_cast<std::size_t>(fault.kind)];
   if (entry.count++ == 0) entry.first = place;

@@ -1,4 +1,4 @@
-// What makes a line of text unfit for training, and what to do about it.
+// Finds lines of text that cannot be used for training, and stops or skips them.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace heed {
 
-/// What becomes of a bad line.
+/// What to do with a bad line.
 enum class OnBad : std::uint8_t { stop, skip };
 
 /// The names that configs use.
@@ -27,23 +27,23 @@ inline constexpr std::size_t kBadLineKinds = 5;
 /// "with broken UTF-8", "empty", …
 std::string_view name_of(BadLine kind);
 
-/// What is wrong with a line, and where.
+/// The problem of a line.
 struct LineFault {
   BadLine kind;
   std::string what;  ///< "has broken UTF-8 at byte 7 (0xFF)"
 };
 
-/// The first fault of a line. White space alone counts as empty.
+/// The first fault of a line, if any. A line of only white space counts as empty.
 std::optional<LineFault> find_fault(std::string_view line, std::size_t max_bytes);
 
-/// How many lines were left out, by kind, and where the first of each stood.
+/// The number of skipped lines of each kind, and the place of the first.
 class BadLines {
  public:
-  /// Counts a fault, or throws heed::Error with its place when bad lines stop the reading.
-  void meet(const LineFault& fault, const std::string& place, OnBad on_bad);
+  /// Counts a fault, or, with OnBad::stop, throws heed::Error with its place.
+  void add(const LineFault& fault, const std::string& place, OnBad on_bad);
 
   std::int64_t count(BadLine kind) const { return all_[static_cast<std::size_t>(kind)].count; }
-  /// "corpus.en:17", empty when there was none.
+  /// The place of the first one, "corpus.en:17"; empty if there was none.
   const std::string& first(BadLine kind) const {
     return all_[static_cast<std::size_t>(kind)].first;
   }

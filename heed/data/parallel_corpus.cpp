@@ -21,7 +21,7 @@ ParallelCorpus::ParallelCorpus(const PairSpecials& specials, const CorpusOptions
              "[corpus] max_ratio is {}: it must be 0 (no limit) or at least 1", options.max_ratio);
   HEED_CHECK(
       options.min_length >= 0 && options.max_source_length >= 0 && options.max_target_length >= 0,
-      "[corpus] the limits of length are {}, {} and {}: none may be negative", options.min_length,
+      "[corpus] the length limits are {}, {} and {}: none may be negative", options.min_length,
       options.max_source_length, options.max_target_length);
 }
 

@@ -1,5 +1,5 @@
-// Parallel sentences as token numbers, held in memory: about 4 bytes a token. It is made once, in
-// one pass over the text; batches are cut from it in every epoch.
+// Parallel sentences as token ids, held in memory: about 4 bytes per token. It is made once, in one
+// pass over the text; every epoch makes its batches from it.
 //
 //   ParallelText text("train.en", "train.de");
 //   const ParallelCorpus corpus = read_corpus(text, *english, *german, {.max_source_length = 100});
@@ -17,52 +17,53 @@
 
 namespace heed {
 
-/// Which pairs are kept. Lengths count the tokens of the text, neither begin nor end.
+/// Selects the pairs that are kept. Lengths count the tokens of the text, without begin and end.
 struct CorpusOptions {
   std::int64_t max_source_length = 0;  ///< 0: no limit.
   std::int64_t max_target_length = 0;  ///< 0: no limit.
-  std::int64_t min_length = 1;         ///< Of both sides.
-  double max_ratio = 0.0;              ///< The longer side to the shorter; 0: no limit.
+  std::int64_t min_length = 1;         ///< Applies to both sides.
+  double max_ratio = 0.0;              ///< Length of the longer side to the shorter; 0: no limit.
   bool end_source = true;              ///< Sources end with the end token.
 };
 
-/// What became of the pairs.
+/// Counts of kept and dropped pairs.
 struct CorpusReport {
   std::int64_t kept = 0;
   std::int64_t too_long = 0;
   std::int64_t too_short = 0;
   std::int64_t bad_ratio = 0;
-  std::int64_t source_tokens = 0;  ///< Of the pairs kept, without begin and end; so the others.
+  std::int64_t source_tokens = 0;  ///< Of the kept pairs, without begin and end.
   std::int64_t target_tokens = 0;
-  std::int64_t source_unknown = 0;  ///< Tokens that the vocabulary lacks.
+  std::int64_t source_unknown = 0;  ///< Unknown tokens in kept pairs.
   std::int64_t target_unknown = 0;
 };
 
 /// "29000 pairs kept, 12 too long, 3 of unequal length; 2.1 % of source tokens unknown".
 std::string describe(const CorpusReport& report);
 
-/// The tokens that stand for no text, of both sides.
+/// The special tokens of both sides.
 struct PairSpecials {
   SpecialTokens source;
   SpecialTokens target;
 };
 
+/// Pairs of tokenized sentences.
 class ParallelCorpus {
  public:
   ParallelCorpus(const PairSpecials& specials, const CorpusOptions& options);
 
-  /// Keeps a pair of token rows without begin and end, unless a filter drops it; says whether.
+  /// Adds a pair, without begin and end, unless a filter drops it; returns whether it was added.
   bool add(std::span<const std::int32_t> source, std::span<const std::int32_t> target);
 
   /// The number of pairs.
   std::int64_t size() const { return sources_.size(); }
-  /// A source with its end token, if it was asked for.
+  /// A source, with its end token if end_source is set.
   std::span<const std::int32_t> source(std::int64_t pair) const { return sources_[pair]; }
   /// A target without begin and end.
   std::span<const std::int32_t> target(std::int64_t pair) const { return targets_[pair]; }
   const PairSpecials& specials() const { return specials_; }
   const CorpusReport& report() const { return report_; }
-  /// What each pair takes in a batch, where a target has begin before it or end behind it.
+  /// The lengths of all pairs in a batch, including begin or end of the target.
   std::vector<PairLength> lengths() const;
 
  private:

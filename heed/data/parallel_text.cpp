@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-// The column of a line, from 1; nothing when the line has fewer.
+// The column of a line, from 1; nullopt if the line has fewer.
 std::optional<std::string_view> column(std::string_view line, int number) {
   for (int skipped = 1; skipped < number; ++skipped) {
     const std::size_t tab = line.find('\t');
@@ -17,7 +17,7 @@ std::optional<std::string_view> column(std::string_view line, int number) {
   return line.substr(0, line.find('\t'));
 }
 
-// Editors on Windows put U+FEFF before the first line; it is no part of the sentence.
+// Editors on Windows put U+FEFF before the first line; it is not part of the sentence.
 bool read_line(io::LineReader& reader, std::string& line) {
   if (!reader.next(line)) return false;
   if (reader.line_number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
@@ -76,24 +76,24 @@ bool ParallelText::split_columns(TextPair& pair) {
   }
   const auto tabs = std::count(source_line_.begin(), source_line_.end(), '\t');
   const int needed = std::max(columns_.source, columns_.target);
-  report_.bad.meet({BadLine::columns, fmt::format("has {} column{} between tabs, not {}", tabs + 1,
-                                                  tabs == 0 ? "" : "s", needed)},
-                   source_.place(), options_.on_bad);
+  report_.bad.add({BadLine::columns, fmt::format("has {} column{} between tabs, not {}", tabs + 1,
+                                                 tabs == 0 ? "" : "s", needed)},
+                  source_.place(), options_.on_bad);
   return false;
 }
 
 bool ParallelText::accept(std::string_view line, const std::string& place) {
   const auto fault = find_fault(line, options_.max_line_bytes);
-  if (fault) report_.bad.meet(*fault, place, options_.on_bad);
+  if (fault) report_.bad.add(*fault, place, options_.on_bad);
   return !fault;
 }
 
-// Called once, with one line of the longer file already read.
+// Called once, after one extra line of the longer file was read.
 void ParallelText::count_unmatched(io::LineReader& longer, const io::LineReader& shorter) {
   const std::int64_t common = shorter.line_number();
   HEED_CHECK(options_.on_bad == OnBad::skip,
-             "[text] {} has {} lines, {} has more: lines that belong together must stand at the "
-             "same number; mend the files, or use the first {} with on_bad = \"skip\"",
+             "[text] {} has {} lines, {} has more: a sentence and its translation must have the "
+             "same line number; fix the files, or use the first {} with on_bad = \"skip\"",
              shorter.name(), common, longer.name(), common);
   for (std::string line; longer.next(line);) {
   }

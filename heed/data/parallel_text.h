@@ -1,6 +1,6 @@
-// Sentences and their translations, read line by line: from two files, or from two columns of one
-// file with tabs; plain or gzip. Bad lines stop the reading with their place, or are left out and
-// counted. A pair is left out when either of its lines is bad.
+// Reads sentences and their translations line by line: from two files, or from two columns of one
+// tab-separated file; plain or gzip. A bad line throws an error with its place, or is skipped and
+// counted. A pair is skipped if either of its lines is bad.
 //
 //   ParallelText text("train.en.gz", "train.de.gz", {.on_bad = OnBad::skip});
 //   for (TextPair pair; text.next(pair);) use(pair.source, pair.target);
@@ -18,12 +18,13 @@
 
 namespace heed {
 
+/// Options of ParallelText.
 struct ParallelTextOptions {
   OnBad on_bad = OnBad::stop;
-  std::size_t max_line_bytes = std::size_t{64} << 10;  ///< Of a sentence.
+  std::size_t max_line_bytes = std::size_t{64} << 10;  ///< Limit of a sentence.
 };
 
-/// Which columns of a file with tabs hold the sentences, from 1.
+/// The columns of a tab-separated file that hold the sentences, from 1.
 struct TextColumns {
   int source = 1;
   int target = 2;
@@ -36,29 +37,29 @@ struct TextPair {
   std::int64_t line = 0;  ///< From 1.
 };
 
-/// What was read so far.
+/// Statistics of what was read so far.
 struct TextReport {
-  std::int64_t lines = 0;  ///< Pairs of lines, bad ones too.
+  std::int64_t lines = 0;  ///< Pairs of lines, including bad ones.
   std::int64_t kept = 0;
   BadLines bad;
-  std::int64_t unmatched =
-      0;               ///< Lines of `longer` behind the other file's end, which were not used.
-  std::string longer;  ///< The file that has more lines.
+  std::int64_t unmatched = 0;  ///< Extra lines of `longer`, which were not used.
+  std::string longer;          ///< The file that has more lines.
 };
 
 /// "29000 lines, 28990 kept, 10 empty (first: train.de:17)".
 std::string describe(const TextReport& report);
 
+/// Reads pairs of lines in order.
 class ParallelText {
  public:
-  /// Reads two files whose lines belong together.
+  /// Reads two files; line n of one is the translation of line n of the other.
   ParallelText(const std::filesystem::path& source, const std::filesystem::path& target,
                const ParallelTextOptions& options = {});
   /// Reads two columns of one file.
   ParallelText(const std::filesystem::path& table, const TextColumns& columns,
                const ParallelTextOptions& options = {});
 
-  /// The next pair that is fit; false at the end.
+  /// Reads the next good pair; returns false at the end.
   bool next(TextPair& pair);
   const TextReport& report() const { return report_; }
 
@@ -70,7 +71,7 @@ class ParallelText {
 
   ParallelTextOptions options_;
   io::LineReader source_;
-  std::optional<io::LineReader> target_;  // none: columns of source_
+  std::optional<io::LineReader> target_;  // unset: columns of source_
   TextColumns columns_;
   std::string source_line_, target_line_;
   TextReport report_;

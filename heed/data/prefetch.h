@@ -1,6 +1,6 @@
-// Makes things ahead of time: a thread calls `make` again and again and keeps a few results ready.
-// They come out in the order they were made. An exception of `make` comes out where its result
-// would have.
+// Prepares results ahead of time: a thread calls `make` repeatedly and keeps a few results ready.
+// They are returned in the order in which they were made. An exception of `make` is thrown in place
+// of its result.
 #pragma once
 
 #include <condition_variable>
@@ -16,6 +16,7 @@
 
 namespace heed {
 
+/// A queue that a thread fills.
 template <typename T>
 class Prefetch {
  public:
@@ -25,7 +26,7 @@ class Prefetch {
     HEED_ASSERT(capacity > 0);
     thread_ = std::thread([this] { run(); });  // last: it reads the other members
   }
-  /// Waits for the result in the making and forgets what is ready.
+  /// Waits for the current call of `make` and drops the results.
   ~Prefetch() {
     {
       const std::lock_guard lock(mutex_);
@@ -37,7 +38,8 @@ class Prefetch {
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
 
-  /// The next result, waited for if need be. Rethrows what `make` threw, then and ever after.
+  /// Returns the next result and waits for it if needed. Rethrows an exception of `make`, also in
+  /// all later calls.
   T take() {
     std::unique_lock lock(mutex_);
     some_.wait(lock, [&] { return !ready_.empty() || failure_; });

@@ -1,4 +1,4 @@
-// Random orders that can be made again: a function of seed, purpose and number alone.
+// Reproducible random orders, which depend only on seed, purpose and number.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace heed {
 
-/// What random numbers of data are for. The streams of each purpose lie far from each other and
-/// from those that a Generator counts up from 0 for dropout and weights.
+/// The purpose of random numbers. Each purpose has its own range of streams, far from those that a
+/// Generator counts up from 0 for dropout and weights.
 enum class DataPurpose : std::uint64_t { pairs = 1, batches = 2, blocks = 3, sentences = 4 };
 
 /// The random numbers of one purpose and number (an epoch, an update).
@@ -18,7 +18,7 @@ inline RandomStream data_stream(std::uint64_t seed, DataPurpose purpose, std::in
   return {seed, (static_cast<std::uint64_t>(purpose) << 56) + static_cast<std::uint64_t>(number)};
 }
 
-/// Puts values into a random order (Fisher and Yates).
+/// Shuffles values (Fisher and Yates).
 template <typename T>
 void shuffle(std::vector<T>& values, const RandomStream& random) {
   for (std::size_t i = values.size(); i > 1; --i) {

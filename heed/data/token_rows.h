@@ -1,4 +1,4 @@
-// Sentences as numbers, one behind another in one flat array: 4 bytes a token and 8 a sentence.
+// Sentences of token ids in one flat array: 4 bytes per token and 8 per sentence.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 namespace heed {
 
+/// A list of sentences.
 class TokenRows {
  public:
   /// Appends a sentence; it may be empty.
@@ -14,7 +15,7 @@ class TokenRows {
     tokens_.insert(tokens_.end(), row.begin(), row.end());
     starts_.push_back(static_cast<std::int64_t>(tokens_.size()));
   }
-  /// Puts one more token behind the last sentence.
+  /// Appends a token to the last sentence.
   void extend_last(std::int32_t token) {
     tokens_.push_back(token);
     ++starts_.back();
@@ -27,14 +28,14 @@ class TokenRows {
                                       static_cast<std::size_t>(length(row)));
   }
   std::int64_t length(std::int64_t row) const { return start(row + 1) - start(row); }
-  /// The tokens of all sentences together.
+  /// The number of tokens of all sentences.
   std::int64_t tokens() const { return starts_.back(); }
 
  private:
   std::int64_t start(std::int64_t row) const { return starts_[static_cast<std::size_t>(row)]; }
 
   std::vector<std::int32_t> tokens_;
-  std::vector<std::int64_t> starts_ = {0};  // of every sentence, and the end of the last
+  std::vector<std::int64_t> starts_ = {0};  // start of every sentence, and the end of the last
 };
 
 }  // namespace heed

@@ -24,8 +24,8 @@ TokenBlocks empty_blocks(std::int64_t rows, std::int64_t length) {
           .expected = empty({rows, length}, DType::i64)};
 }
 
-// Fills one row with the tokens from `begin` on and those that follow them; behind the end stands
-// token 0, of which nothing is expected.
+// Fills one row with the tokens from `begin` on, and its expected row with the tokens that follow
+// them. After the end of the text the row holds token 0, and nothing is expected.
 void put_block(TokenBlocks& blocks, std::int64_t row, std::span<const std::int32_t> tokens,
                std::int64_t begin) {
   const std::int64_t length = blocks.tokens.size(1);
@@ -41,7 +41,7 @@ void put_block(TokenBlocks& blocks, std::int64_t row, std::span<const std::int32
 }  // namespace
 
 std::pair<TokenStream, TokenStream> TokenStream::split(double share) const {
-  HEED_CHECK(share >= 0.0 && share <= 1.0, "[tokens] a share of {}: it must be from 0 to 1", share);
+  HEED_CHECK(share >= 0.0 && share <= 1.0, "[tokens] share is {}: it must be from 0 to 1", share);
   const auto cut = static_cast<std::ptrdiff_t>(static_cast<double>(size()) * (1.0 - share));
   return {TokenStream({tokens_.begin(), tokens_.begin() + cut}),
           TokenStream({tokens_.begin() + cut, tokens_.end()})};
@@ -51,11 +51,11 @@ TokenBlocks TokenStream::random_blocks(const BlockSize& size, std::uint64_t seed
                                        std::int64_t update) const {
   check_size(size);
   const std::int64_t places = this->size() - size.length;
-  HEED_CHECK(places > 0, "[tokens] blocks of {} tokens from a text of {}: it must have more",
+  HEED_CHECK(places > 0,
+             "[tokens] blocks of {} tokens from a text of {}: the text must be longer than a block",
              size.length, this->size());
   HEED_CHECK(places <= std::numeric_limits<std::uint32_t>::max(),
-             "[tokens] a text of {} tokens: more than 2^32 cannot be drawn from; split it",
-             this->size());
+             "[tokens] a text of {} tokens: fewer than 2^32 are supported; split it", this->size());
   TokenBlocks blocks = empty_blocks(size.rows, size.length);
   const RandomStream random = data_stream(seed, DataPurpose::blocks, update);
   for (std::int64_t row = 0; row < size.rows; ++row) {
@@ -90,7 +90,7 @@ TokenStream read_tokens(const std::filesystem::path& path, const Tokenizer& toke
   for (std::string line; reader.next(line);) {
     const auto fault = find_fault(line, std::numeric_limits<std::size_t>::max());
     if (fault && fault->kind != BadLine::empty) {
-      bad.meet(*fault, reader.place(), options.on_bad);
+      bad.add(*fault, reader.place(), options.on_bad);
       continue;
     }
     if (!options.end_lines) line += '\n';

@@ -1,5 +1,5 @@
-// Text for language models: one long row of tokens, and blocks of it. A model is given a block and
-// must say, at each place, the token that follows.
+// Text for language models: one long sequence of tokens, and blocks of it. A model reads a block
+// and must predict the next token at each position.
 //
 //   const auto [training, validation] = read_tokens("input.txt", *tokenizer).split(0.1);
 //   const TokenBlocks batch = training.random_blocks({.rows = 12, .length = 64}, seed, update);
@@ -17,11 +17,11 @@
 
 namespace heed {
 
-/// Blocks of text, and what follows each token.
+/// Blocks of text, and the token that follows each token.
 struct TokenBlocks {
-  Tensor tokens;           ///< i64 [B, T]
-  Tensor expected;         ///< i64 [B, T]; -100, cross_entropy's ignore_index, where nothing does.
-  std::int64_t count = 0;  ///< Places of `expected` that count.
+  Tensor tokens;    ///< i64 [B, T]
+  Tensor expected;  ///< i64 [B, T]; -100 (the ignore_index of cross_entropy) if none follows.
+  std::int64_t count = 0;  ///< Positions of `expected` that count.
 };
 
 /// The size of a batch of blocks.
@@ -30,6 +30,7 @@ struct BlockSize {
   std::int64_t length = 1;
 };
 
+/// A sequence of tokens.
 class TokenStream {
  public:
   explicit TokenStream(std::vector<std::int32_t> tokens) : tokens_(std::move(tokens)) {}
@@ -39,25 +40,26 @@ class TokenStream {
   /// The first part for training, the last `share` (from 0 to 1) for validation.
   std::pair<TokenStream, TokenStream> split(double share) const;
 
-  /// Blocks from anywhere, as nanoGPT draws them: a function of seed and update, so that the number
+  /// Blocks at random positions, as in nanoGPT. They depend only on seed and update, so the number
   /// of the update is the position in the stream.
   TokenBlocks random_blocks(const BlockSize& size, std::uint64_t seed, std::int64_t update) const;
-  /// The number of blocks that cut the stream without overlap, the last one shorter perhaps.
+  /// The number of blocks if the stream is split without overlap; the last one may be shorter.
   std::int64_t block_count(std::int64_t length) const;
-  /// Those from `first` on, at most size.rows. Over all of them every token but the first is
-  /// expected exactly once.
+  /// At most size.rows of these blocks, from number `first` on. Over all blocks, every token but
+  /// the first is expected exactly once.
   TokenBlocks blocks(const BlockSize& size, std::int64_t first) const;
 
  private:
   std::vector<std::int32_t> tokens_;
 };
 
+/// Options of read_tokens.
 struct TokenStreamOptions {
-  bool end_lines = false;  ///< Lines end with the end token; else with the tokens of "\n".
+  bool end_lines = false;  ///< Lines end with the end token if true, else with the tokens of "\n".
   OnBad on_bad = OnBad::stop;
 };
 
-/// Reads a text file, plain or gzip, line by line; empty lines belong to it.
+/// Reads a text file, plain or gzip, line by line; empty lines are kept.
 TokenStream read_tokens(const std::filesystem::path& path, const Tokenizer& tokenizer,
                         const TokenStreamOptions& options = {});
 

@@ -14,7 +14,7 @@ namespace heed::evaluation {
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
-constexpr std::int32_t kMaxSentence = 1'000'000;  // a hostile number must not fill the memory
+constexpr std::int32_t kMaxSentence = 1'000'000;  // limits memory for a hostile number
 
 struct Place {
   std::string_view source;
@@ -27,7 +27,7 @@ template <typename... Args>
        fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Takes a whole number from the front of a word.
+// Reads an integer at the start of a word and removes it.
 std::optional<std::int32_t> take_number(std::string_view& word) {
   std::int32_t value = 0;
   if (word.empty() || word.front() == '-') return std::nullopt;
@@ -59,7 +59,7 @@ Link pharaoh_link(std::string_view word, std::int32_t first, const Place& place)
   const std::optional<std::int32_t> target = take_number(rest);
   const bool known = mark == '-' || mark == '?' || mark == 'p';
   if (!source || !known || !target || !(rest.empty() || rest == "?")) {
-    fail_at(place, "{} is no link: write 0-1, or 0?1 for a possible one", io::in_quotes(word));
+    fail_at(place, "{} is not a link: write 0-1, or 0?1 for a possible one", io::in_quotes(word));
   }
   return {position(*source, first, place), position(*target, first, place),
           mark == '-' && rest.empty()};
@@ -93,7 +93,7 @@ bool before(const Link& a, const Link& b) {
   return std::tie(a.source, a.target) < std::tie(b.source, b.target);
 }
 
-// Sorted, each pair of words once, sure if any of its links is.
+// Sorts the links and merges duplicates; a merged link is sure if any of its links is.
 void tidy(Links& links) {
   const auto key = [](const Link& link) {
     return std::tuple(link.source, link.target, !link.sure);
@@ -131,7 +131,7 @@ std::vector<Links> parse_alignments(std::string_view text, std::string_view sour
   HEED_CHECK(first == 0 || first == 1, "[alignments] words are numbered from {}: must be 0 or 1",
              first);
   const std::vector<std::string_view> lines = lines_of(text);
-  // The first word of the file is a number in one form and a link in the other.
+  // The first word of the file is a number in one format and a link in the other.
   std::optional<bool> numbered;
   std::vector<Links> sentences;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -175,7 +175,7 @@ AlignmentScore score_alignments(std::span<const Links> gold, std::span<const Lin
       sure_hits += hit && link.sure ? 1 : 0;
     }
   }
-  // Nothing to find and nothing found is no error.
+  // If there is nothing to find and nothing was found, precision and recall are 1.
   score.precision = ratio(hits, score.links, 1.0);
   score.recall = ratio(sure_hits, score.sure, 1.0);
   score.error_rate = 1.0 - ratio(sure_hits + hits, score.links + score.sure, 1.0);

@@ -1,4 +1,4 @@
-// An alignment score in words, after the manner of report.h.
+// Reports of an alignment score, in the style of report.h.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace heed::evaluation {
 /// percent.
 std::string report_line(const AlignmentScore& score, int digits);
 
-/// A JSON object with a line end.
+/// A JSON object, followed by a line end.
 std::string report_json(const AlignmentScore& score, int digits);
 
 }  // namespace heed::evaluation

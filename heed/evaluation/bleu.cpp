@@ -29,7 +29,8 @@ double smooth_value(const BleuOptions& options) {
   return options.smooth_value.value_or(options.smoothing == Smoothing::floor ? 0.1 : 1.0);
 }
 
-// The reference length nearest to the translation's; of two equally near the shorter.
+// The reference length nearest to the length of the translation; the shorter one if two are equally
+// near.
 std::int64_t nearest(std::int64_t length, const std::vector<std::int64_t>& references) {
   return *std::min_element(references.begin(), references.end(), [&](auto a, auto b) {
     const auto distance_a = std::abs(a - length), distance_b = std::abs(b - length);
@@ -43,12 +44,12 @@ double brevity_penalty(double hypothesis, double reference) {
 }
 
 struct Precisions {
-  std::vector<double> percent;  // of each order
-  int orders = 0;               // how many of them count
+  std::vector<double> percent;  // for each order
+  int orders = 0;               // number of orders that count
 };
 
-// T is the type of the counts, and of the arithmetic: NumPy keeps float32 where a plain number
-// meets it, so each step here rounds to T.
+// T is the type of the counts and of the arithmetic. NumPy computes in float32 if a Python number
+// is combined with a float32, so each step here rounds to T.
 template <typename T>
 Precisions precisions(std::span<const T> sums, const BleuOptions& options) {
   const auto n = static_cast<std::size_t>(options.max_order);

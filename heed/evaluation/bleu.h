@@ -1,7 +1,7 @@
 // BLEU (Papineni et al. 2002): brevity penalty times the geometric mean of the n-gram precisions,
 //   BLEU = min(1, e^(1 - r/h)) * exp(1/N sum_n log p_n),
-// h and r the lengths of the translation and of the reference nearest to it. Digit for digit that
-// of sacreBLEU (Post 2018).
+// where h and r are the lengths of the translation and of the reference nearest to it in length.
+// The scores are equal to those of sacreBLEU (Post 2018), digit for digit.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace heed::evaluation {
 
-/// What stands for a precision of 0 (Chen and Cherry 2014): 1/2, 1/4, … of a match; a constant;
-/// k added to all counts but those of words; nothing.
+/// What replaces a precision of 0 (Chen and Cherry 2014): exponential: 1/2, 1/4, … of a match;
+/// floor: a constant; add_k: k is added to all counts but those of single words; none: nothing.
 enum class Smoothing { exponential, floor, add_k, none };
 
 constexpr std::array<io::EnumName<Smoothing>, 4> enum_names(Smoothing) {
@@ -23,15 +23,17 @@ constexpr std::array<io::EnumName<Smoothing>, 4> enum_names(Smoothing) {
            {Smoothing::none, "none"}}};
 }
 
+/// Options of Bleu.
 struct BleuOptions {
   BleuTokenizer tokenizer = BleuTokenizer::v13a;
   bool lowercase = false;
   Smoothing smoothing = Smoothing::exponential;
-  std::optional<double> smooth_value = {};  ///< None: 0.1 for floor, 1 for add-k.
+  std::optional<double> smooth_value = {};  ///< Default: 0.1 for floor, 1 for add-k.
   int max_order = 4;                        ///< The longest n-grams counted.
-  bool effective_order = false;  ///< Leave out orders that the sentence is too short for.
+  bool effective_order = false;             ///< Skip orders that the sentence is too short for.
 };
 
+/// The BLEU metric.
 class Bleu : public Metric {
  public:
   explicit Bleu(const BleuOptions& options = {});

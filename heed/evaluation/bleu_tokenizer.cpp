@@ -33,8 +33,8 @@ std::u32string tokenize_intl(std::u32string_view line) {
   return space_around(b, unicode::is_symbol);
 }
 
-// What counts as a Chinese character. sacreBLEU writes two of its ranges, for characters beyond
-// U+FFFF, in a way that Python reads as U+2001 to U+2A6D and U+2F81 to U+2FA1; scores depend on it.
+// True for characters that sacreBLEU treats as Chinese. It writes two ranges beyond U+FFFF in a way
+// that Python reads as U+2001 to U+2A6D and U+2F81 to U+2FA1; equal scores require the same ranges.
 bool is_chinese(char32_t c) {
   struct Range {
     char32_t first, last;

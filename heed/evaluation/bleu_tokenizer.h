@@ -1,7 +1,7 @@
-// The tokenisers of BLEU, as sacreBLEU has them: 13a is the script mteval-v13a of the WMT
-// campaigns, intl is mteval-v14 with Unicode's punctuation and symbols, zh splits Chinese
-// characters from each other, char splits all characters. Their oddities are kept: a score is
-// comparable or worth nothing. Not the tokenizers of models (heed/text/tokenizer.h).
+// The tokenisers of BLEU, as in sacreBLEU: 13a is the script mteval-v13a of the WMT campaigns, intl
+// is mteval-v14 with Unicode punctuation and symbols, zh separates Chinese characters, char
+// separates all characters. Their quirks are kept, because only equal tokenisation makes scores
+// comparable. The tokenizers of models are in heed/text/tokenizer.h.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace heed::evaluation {
 
-/// How BLEU cuts a line into words.
+/// How BLEU splits a line into words.
 enum class BleuTokenizer { v13a, intl, zh, character, none };
 
 /// The names in signatures and flags.
@@ -24,7 +24,7 @@ constexpr std::array<io::EnumName<BleuTokenizer>, 5> enum_names(BleuTokenizer) {
            {BleuTokenizer::none, "none"}}};
 }
 
-/// The line with white space between its words.
+/// The line with white space between its tokens.
 std::u32string tokenize(std::u32string_view line, BleuTokenizer tokenizer);
 
 }  // namespace heed::evaluation

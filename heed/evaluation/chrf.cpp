@@ -9,13 +9,13 @@
 namespace heed::evaluation {
 namespace {
 
-// A line as characters and as numbers of words.
+// A line as characters and as word numbers.
 struct Line {
   std::u32string characters;
   std::u32string words;
 };
 
-// Cuts one mark off a word: the last if it is one, else the first.
+// Splits one punctuation mark off a word: at the end if there is one, else at the start.
 void split_mark(std::u32string_view word, std::vector<std::u32string_view>& words) {
   const auto is_mark = [](char32_t c) {
     return (c >= U'!' && c <= U'/') || (c >= U':' && c <= U'@') || (c >= U'[' && c <= U'`') ||
@@ -61,7 +61,7 @@ Statistics compare(const std::vector<NgramCounts>& hypothesis,
                    const std::vector<NgramCounts>& reference) {
   Statistics result;
   for (std::size_t order = 0; order < hypothesis.size(); ++order) {
-    // What the reference is too short for counts on neither side.
+    // Orders that the reference is too short for do not count on either side.
     const std::int64_t ours = reference[order].empty() ? 0 : total(hypothesis[order]);
     const std::int64_t both = matches(hypothesis[order], reference[order]);
     result.push_back(static_cast<double>(ours));
@@ -71,8 +71,8 @@ Statistics compare(const std::vector<NgramCounts>& hypothesis,
   return result;
 }
 
-// The score from sums; T is the type of all arithmetic. Where no formula of T was used, NumPy's
-// result is a plain double, which `single` says.
+// The score from sums; T is the type of all arithmetic. `single` is false if NumPy's result is a
+// Python float instead of a T.
 template <typename T>
 Sample f_score(std::span<const T> sums, const ChrfOptions& options) {
   constexpr T kEps = static_cast<T>(1e-16);

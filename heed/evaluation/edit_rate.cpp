@@ -18,8 +18,8 @@ constexpr int kMaxCandidates = 1000;
 constexpr int kBeam = 25;
 constexpr int kUnreached = std::numeric_limits<int>::max() / 2;
 
-// How a cell of the table was reached: from the words so far of both, or by leaving out a word of
-// the hypothesis, or by putting in one of the reference.
+// The edit that leads to a cell of the table: keep or substitute a word, remove a word of the
+// hypothesis, or insert a word of the reference.
 enum class Step : char { keep, substitute, remove, insert };
 
 struct Cell {
@@ -31,8 +31,8 @@ int length(std::u32string_view words) { return static_cast<int>(words.size()); }
 char32_t word(std::u32string_view words, int i) { return words[static_cast<std::size_t>(i)]; }
 
 // The table of the Levenshtein distance to one reference; each row holds only the cells near the
-// diagonal. All hypotheses asked for have the same length, so that rows depend on the words before
-// them alone, and those of the last base() serve every hypothesis that begins like it.
+// diagonal. All hypotheses have the same length, so a row depends only on the words before it, and
+// the rows of the last base() are reused for every hypothesis with the same first words.
 class EditTable {
  public:
   EditTable(std::u32string_view reference, int hypothesis_length)
@@ -40,7 +40,7 @@ class EditTable {
     const int columns = length(reference) + 1;
     const double ratio =
         hypothesis_length > 0 ? double(length(reference)) / hypothesis_length : 1.0;
-    // A wide ratio of lengths would leave no overlap between neighbouring rows.
+    // If the lengths differ much, a narrow beam would leave no overlap between neighbouring rows.
     const int beam = kBeam < ratio / 2 ? static_cast<int>(std::ceil(ratio / 2 + kBeam)) : kBeam;
     for (int i = 0; i <= hypothesis_length; ++i) {
       const int diagonal = static_cast<int>(std::floor(i * ratio));
@@ -53,7 +53,7 @@ class EditTable {
     for (int j = 0; j < columns; ++j) rows_[0].cells[static_cast<std::size_t>(j)].cost = j;
   }
 
-  // The distance of a hypothesis, which candidates are then compared with.
+  // The distance of the hypothesis that the next candidates are compared with.
   int base(std::u32string_view hypothesis) {
     base_ = hypothesis;
     fill(hypothesis, 0);
@@ -65,14 +65,14 @@ class EditTable {
   int distance(std::u32string_view hypothesis) {
     const auto differ = std::mismatch(hypothesis.begin(), hypothesis.end(), base_.begin()).first;
     const auto same = static_cast<std::size_t>(differ - hypothesis.begin());
-    // Rows behind fresh_ are those of the candidate before this one.
+    // Rows after fresh_ belong to the previous candidate.
     for (; fresh_ < same; ++fresh_) fill_row(base_, fresh_ + 1);
     fill(hypothesis, same);
     fresh_ = same;
     return rows_.back().cells.back().cost;
   }
 
-  // The steps from the beginning to the end that base() took; only right after it.
+  // The steps of the best path of base(), in order; call it directly after base().
   std::vector<Step> steps() const {
     std::vector<Step> path;
     std::size_t i = rows_.size() - 1;
@@ -103,7 +103,7 @@ class EditTable {
     for (std::size_t i = from + 1; i < rows_.size(); ++i) fill_row(hypothesis, i);
   }
 
-  // Of equal costs the first offered wins; alignments, and so shifts, depend on that order.
+  // Of equal costs the first one wins; alignments, and so shifts, depend on that order.
   void fill_row(std::u32string_view hypothesis, std::size_t i) {
     const Row& above = rows_[i - 1];
     Cell left;
@@ -127,13 +127,14 @@ class EditTable {
   std::u32string_view reference_;
   std::vector<Row> rows_;
   std::u32string base_;
-  std::size_t fresh_ = 0;  // rows up to this one are those of base_
+  std::size_t fresh_ = 0;  // rows up to this one belong to base_
 };
 
-// Which words the steps leave wrong, and where the reference's words went.
+// The words that the steps do not match, and the positions of the reference words in the
+// hypothesis.
 struct Alignment {
   std::vector<int>
-      position;  // of each reference word: the hypothesis word at or before it, -1: none
+      position;  // for each reference word, the hypothesis word at or before it; -1: none
   std::vector<bool> hypothesis_wrong;
   std::vector<bool> reference_wrong;
 };
@@ -160,8 +161,8 @@ bool any(const std::vector<bool>& flags, int begin, int size) {
          flags.begin() + begin + size;
 }
 
-// `size` words at `from` moved to stand before the word now at `to`. Where that is within the block
-// itself, it moves on by as many words, as in Tercom.
+// Moves `size` words at `from` to before the word now at `to`. If that is inside the block itself,
+// the block moves on by as many words, as in Tercom.
 std::u32string shift(std::u32string_view words, int from, int size, int to) {
   std::u32string result(words);
   const auto begin = result.begin();
@@ -186,11 +187,11 @@ class ShiftSearch {
   }
 
  private:
-  // A shift's gain, then its length, then how early it starts and how early it goes: the order in
-  // which Tercom prefers them.
+  // The gain of a shift, its length, how early it starts and how early its target is: Tercom's
+  // order of preference.
   using Rank = std::tuple<int, int, int, int>;
 
-  // Makes the best shift; false when none helps or the search has become too long.
+  // Makes the best shift; returns false if none helps or the search limit is reached.
   bool improve() {
     const int before = table_.base(words_);
     const Alignment alignment = align(table_.steps());
@@ -206,7 +207,7 @@ class ShiftSearch {
     return true;
   }
 
-  // All blocks that start at `from` and match the reference at `target`.
+  // Tries all blocks that start at `from` and match the reference at `target`.
   void try_block(int from, int target, int before, const Alignment& alignment) {
     const int longest =
         std::min({kMaxShiftSize, length(words_) - from, length(reference_) - target});
@@ -221,7 +222,7 @@ class ShiftSearch {
     }
   }
 
-  // Moves one block to where the reference's words at and before `target` stand.
+  // Tries to move one block to the positions of the reference words at and before `target`.
   void try_places(int from, int target, int size, int before, const Alignment& alignment) {
     int previous = -1;
     for (int offset = -1; offset < size; ++offset) {

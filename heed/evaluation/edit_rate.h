@@ -1,6 +1,6 @@
 // The edits of TER (Snover et al. 2006): insertions, deletions, substitutions and shifts of blocks
-// of words that turn a translation into a reference. Shifts are sought greedily, with the limits of
-// Tercom as sacreBLEU keeps them; the true minimum is NP-hard to find.
+// of words that turn a translation into a reference. Shifts are searched greedily, with the limits
+// of Tercom and sacreBLEU, because finding the true minimum is NP-hard.
 #pragma once
 
 #include <cstdint>

@@ -20,8 +20,8 @@ std::vector<std::string> lines_of_cell(std::string_view cell) {
   }
 }
 
-// Characters that are seen: colours are not.
-std::size_t seen(std::string_view line) {
+// The number of visible characters, without colour codes.
+std::size_t visible_width(std::string_view line) {
   std::size_t count = 0;
   bool inside = false;
   for (const char32_t c : unicode::decode(line)) {
@@ -34,7 +34,7 @@ std::size_t seen(std::string_view line) {
 
 std::size_t cell_width(std::string_view cell) {
   std::size_t widest = 0;
-  for (const std::string& line : lines_of_cell(cell)) widest = std::max(widest, seen(line));
+  for (const std::string& line : lines_of_cell(cell)) widest = std::max(widest, visible_width(line));
   return widest;
 }
 
@@ -50,12 +50,12 @@ std::vector<std::size_t> column_widths(const Grid& grid) {
 }
 
 std::string pad(const std::string& line, std::size_t column, std::size_t width) {
-  const std::size_t room = width - seen(line);
+  const std::size_t room = width - visible_width(line);
   const std::size_t left = column == 0 ? room : room / 2;
   return std::string(left, ' ') + line + std::string(room - left, ' ');
 }
 
-// One row of cells, of as many lines as the tallest has.
+// One row of cells, with as many lines as the tallest cell.
 std::string row_text(const std::vector<std::string>& cells,
                      const std::vector<std::size_t>& widths) {
   std::vector<std::vector<std::string>> columns;

@@ -1,5 +1,5 @@
-// What the metrics have in common: a sentence adds a few numbers to sums, and the score of a corpus
-// is a function of the sums. So a resampled corpus is scored by other sums, without reading it
+// The interface of metrics: each sentence contributes a few numbers, and the score of a corpus is a
+// function of their sums. So a resampled corpus is scored from other sums, without reading it
 // again.
 //
 //   const Bleu bleu({.lowercase = true});
@@ -16,46 +16,49 @@
 
 namespace heed::evaluation {
 
-/// What one sentence, or the sum of many, says to a metric.
+/// The numbers of one sentence, or their sums over many.
 using Statistics = std::vector<double>;
 
 /// The lines of one file, in UTF-8.
 using Lines = std::vector<std::string>;
 
+/// The score of a corpus or sentence.
 struct Score {
   std::string name;     ///< "BLEU", "chrF2++", "TER"
   double value = 0;     ///< In percent.
-  std::string details;  ///< What sacreBLEU prints behind BLEU; else empty.
+  std::string details;  ///< What sacreBLEU prints after BLEU; otherwise empty.
 };
 
-/// A score of a resampled corpus. sacreBLEU computes it from float32 sums with NumPy, where some
-/// formulas stay in float32 to the end: `single` says so.
+/// The score of a resampled corpus. sacreBLEU computes it from float32 sums with NumPy. `single` is
+/// true if the result is a float32 too.
 struct Sample {
   double value = 0;
   bool single = false;
 };
 
+/// A metric of translation quality.
 class Metric {
  public:
   virtual ~Metric() = default;
 
   virtual std::string name() const = 0;
-  /// What one sentence adds, given its translations by people (one or more).
+  /// The statistics of one sentence, given its reference translations (one or more).
   virtual Statistics statistics(std::string_view hypothesis,
                                 std::span<const std::string> references) const = 0;
   virtual Score score(std::span<const double> sums) const = 0;
-  /// The score in the arithmetic of resampling.
+  /// The score, computed as in resampling.
   virtual Sample sample(std::span<const float> sums) const = 0;
-  /// The signature's parts that tell this metric's options.
+  /// The parts of the signature that describe the options of this metric.
   virtual std::vector<SignatureItem> signature() const = 0;
 };
 
-/// What each sentence adds. Each list of references, there must be one, has a line per hypothesis.
+/// The statistics of each sentence. There must be at least one list of references; each has one
+/// line per hypothesis.
 std::vector<Statistics> corpus_statistics(const Metric& metric,
                                           std::span<const std::string> hypotheses,
                                           std::span<const Lines> references);
 
-/// The score of all sentences together, given what each adds.
+/// The score of all sentences together, given the statistics of each.
 Score total_score(const Metric& metric, std::span<const Statistics> sentences);
 
 /// The score of a corpus.

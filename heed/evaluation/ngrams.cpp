@@ -62,7 +62,7 @@ NgramCounts larger_counts(const NgramCounts& a, const NgramCounts& b) {
   NgramCounts merged;
   merged.reserve(a.size() + b.size());
   std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged));
-  // Equal n-grams now stand side by side, the smaller count first.
+  // Equal n-grams are now adjacent, the smaller count first.
   NgramCounts counts;
   for (const auto& entry : merged) {
     if (!counts.empty() && counts.back().first == entry.first) counts.pop_back();

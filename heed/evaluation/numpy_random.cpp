@@ -14,11 +14,11 @@ __extension__ using Wide = unsigned __int128;
 Wide wide(std::uint64_t high, std::uint64_t low) { return Wide{high} << 64 | low; }
 
 // NumPy's SeedSequence: a seed is hashed into a pool of four words, which are hashed again into as
-// many words as wanted.
+// many words as needed.
 class SeedPool {
  public:
   explicit SeedPool(std::uint64_t seed) {
-    // A seed of 32 bits is one word; the words it lacks count as 0, as those of a short one do.
+    // A 32-bit seed is one word; missing words count as 0.
     const std::array<std::uint32_t, 4> words = {static_cast<std::uint32_t>(seed),
                                                 static_cast<std::uint32_t>(seed >> 32), 0, 0};
     std::uint32_t constant = 0x43b0d7e5;
@@ -65,7 +65,7 @@ NumpyRandom::NumpyRandom(std::uint64_t seed) {
   const Wide step = wide(step_high, step_low) << 1 | 1;
   step_high_ = static_cast<std::uint64_t>(step >> 64);
   step_low_ = static_cast<std::uint64_t>(step);
-  // One step from state 0 gives `step`; to that the seed is added, and one more step taken.
+  // One step from state 0 gives `step`. The seed is added to that, and one more step is taken.
   const Wide state = step + wide(state_high, state_low);
   state_high_ = static_cast<std::uint64_t>(state >> 64);
   state_low_ = static_cast<std::uint64_t>(state);

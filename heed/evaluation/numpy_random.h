@@ -1,7 +1,6 @@
 // The random numbers of numpy.random.default_rng(seed): the PCG64 generator (O'Neill 2014) seeded
-// through NumPy's SeedSequence, and whole numbers below a bound by Lemire's method (2019). It is
-// here so that resampled scores are those that sacreBLEU prints; everything else in heed draws from
-// heed/base/random.h.
+// through NumPy's SeedSequence, and integers below a bound by Lemire's method (2019). It makes
+// resampled scores equal to those of sacreBLEU; everything else in heed uses heed/base/random.h.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +8,15 @@
 
 namespace heed::evaluation {
 
+/// NumPy's default random generator.
 class NumpyRandom {
  public:
   explicit NumpyRandom(std::uint64_t seed);
 
-  /// A number from 0 to n - 1, as Generator.integers(n) and Generator.choice(n) draw it; n is from
-  /// 1 to 2^32 - 1.
+  /// An integer from 0 to n - 1, as drawn by Generator.integers(n) and Generator.choice(n); n is
+  /// from 1 to 2^32 - 1.
   std::uint32_t below(std::uint32_t n);
-  /// A bit, as Generator.integers(2, dtype=bool) draws it.
+  /// A bit, as drawn by Generator.integers(2, dtype=bool).
   bool coin();
 
  private:
@@ -25,7 +25,7 @@ class NumpyRandom {
 
   std::uint64_t state_high_ = 0, state_low_ = 0;
   std::uint64_t step_high_ = 0, step_low_ = 0;
-  std::optional<std::uint32_t> half_;  // of the last 64 bits, not handed out yet
+  std::optional<std::uint32_t> half_;  // unused half of the last 64 bits
   std::uint32_t coins_ = 0;
   int coins_left_ = 0;
 };

@@ -36,7 +36,8 @@ template double pairwise_sum(std::span<const double> values);
 
 double exact_mean(std::span<const double> values) {
   HEED_ASSERT(!values.empty());
-  // What an addition rounds off is itself a double (Knuth); summed apart it gives twice the digits.
+  // The rounding error of an addition is itself a double (Knuth); summing the errors separately
+  // gives twice the digits.
   double sum = 0, rest = 0;
   for (const double value : values) {
     const double next = sum + value;
@@ -46,7 +47,7 @@ double exact_mean(std::span<const double> values) {
   }
   const auto n = static_cast<double>(values.size());
   const double mean = (sum + rest) / n;
-  // The remainder of the division, exactly, and what it still adds.
+  // Adds the exact remainder of the division.
   return mean + (std::fma(-mean, n, sum) + rest) / n;
 }
 

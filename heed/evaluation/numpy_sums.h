@@ -1,12 +1,12 @@
-// Means as Python and NumPy compute them: a mean of a thousand scores depends, in its last digits,
-// on the order and the type of the additions.
+// Means as Python and NumPy compute them: the last digits of a mean of a thousand scores depend on
+// the order and the type of the additions.
 #pragma once
 
 #include <span>
 
 namespace heed::evaluation {
 
-/// The sum in NumPy's order: halves recursively, blocks of at most 128 by eight running sums.
+/// The sum in NumPy's order: recursive halves, and blocks of at most 128 with eight running sums.
 template <typename T>
 T pairwise_sum(std::span<const T> values);
 

@@ -13,7 +13,7 @@
 namespace heed::evaluation {
 namespace {
 
-// A mean of 0 or less is not shown: to sacreBLEU it is one that was never computed.
+// A mean of 0 or less is not shown: sacreBLEU treats it as not computed.
 bool shows_confidence(const Reported& reported) {
   return reported.confidence && reported.confidence->mean > 0;
 }
@@ -32,7 +32,7 @@ std::string number_text(const Reported& reported, const ReportStyle& style) {
   return text;
 }
 
-// A number as JSON has it after it was rounded to digits.
+// A number in JSON, rounded to digits.
 std::string rounded(double value, int digits) {
   return shortest(std::strtod(fixed(value, digits).c_str(), nullptr));
 }
@@ -59,7 +59,7 @@ std::string json_object(const Reported& reported, const ReportStyle& style) {
   return fmt::format("{{\n{}\n}}", fmt::join(members, ",\n"));
 }
 
-// How many characters stand before the blank before the first =.
+// The number of characters before the first " =".
 std::optional<std::size_t> before_equals(const std::string& line) {
   const std::size_t at = line.find(" =");
   if (at == line.npos) return std::nullopt;

@@ -17,7 +17,7 @@ void check(std::span<const Statistics> sentences, const Trials& trials) {
              "[score] cannot resample {} sentences", sentences.size());
 }
 
-// Scores of resampled corpora. NumPy calls them float32 if all are, else float64, and computes so.
+// Scores of resampled corpora. NumPy uses float32 for them if all are float32, else float64.
 struct Samples {
   std::vector<double> values;
   bool single = true;
@@ -46,7 +46,7 @@ Samples resample(const Metric& metric, std::span<const Statistics> sentences, Tr
   return samples;
 }
 
-// Leaves out a fortieth of the sorted scores at both ends.
+// Half the width of the range of the sorted scores without a fortieth at each end.
 double half_width(const Samples& samples) {
   std::vector<double> sorted = samples.values;
   std::sort(sorted.begin(), sorted.end());
@@ -55,7 +55,7 @@ double half_width(const Samples& samples) {
   return samples.single ? 0.5f * static_cast<float>(width) : 0.5 * width;
 }
 
-// numpy.mean in the samples' own type.
+// numpy.mean in the type of the samples.
 double mean_of(std::span<const double> values, bool single) {
   if (!single) return pairwise_mean(values);
   const std::vector<float> floats(values.begin(), values.end());
@@ -68,7 +68,8 @@ Confidence paired_confidence(const Samples& samples) {
   return {mean_of(sorted, samples.single), half_width(samples)};
 }
 
-// How often chance makes a difference larger than the one seen; the one seen counts as a trial.
+// How often random differences are larger than the observed one; the observed one counts as a
+// trial.
 double p_value(std::span<const double> differences, double seen) {
   const auto larger = std::count_if(differences.begin(), differences.end(),
                                     [seen](double difference) { return difference > seen; });
@@ -87,7 +88,7 @@ double bootstrap_p_value(const Samples& baseline, const Samples& system, double 
   return p_value(differences, round(seen));
 }
 
-// Sums of the two systems that arise when each sentence goes to one or the other at random.
+// Sums of two systems after swapping their sentences at random.
 struct Shuffled {
   Statistics a, b;
 };

@@ -1,7 +1,7 @@
-// How sure a score, or a difference of scores, is. Bootstrap resampling (Koehn 2004) scores corpora
-// drawn from the sentences with replacement; approximate randomisation (Riezler and Maxwell 2005)
-// swaps the sentences of two systems at random. Draws and arithmetic are sacreBLEU's, so that
-// means, intervals and p-values are the ones it prints.
+// Confidence intervals and significance tests. Bootstrap resampling (Koehn 2004) scores corpora
+// that are drawn from the sentences with replacement; approximate randomisation (Riezler and
+// Maxwell 2005) swaps the sentences of two systems at random. Random numbers and arithmetic are the
+// same as in sacreBLEU, so means, intervals and p-values are equal too.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,35 @@
 
 namespace heed::evaluation {
 
+/// The number of random trials and their seed.
 struct Trials {
   std::int64_t count = 1000;
   std::uint64_t seed = 12345;
 };
 
-/// The mean of resampled scores, and half the width of the interval that 95 of 100 fall into.
+/// The mean of resampled scores, and half the width of their 95 % interval.
 struct Confidence {
   double mean = 0;
   double half_width = 0;
 };
 
-/// The score of one of several systems, the first of which is the baseline.
+/// The score of one of several systems; the first system is the baseline.
 struct PairedResult {
   double score = 0;
-  std::optional<double> p_value =
-      {};  ///< That a difference as large is chance; none for the baseline.
-  std::optional<Confidence> confidence = {};  ///< When resampled.
+  std::optional<double> p_value = {};         ///< Against the baseline, which has none.
+  std::optional<Confidence> confidence = {};  ///< Set by bootstrap resampling.
 };
 
-/// Resamples one corpus, given what each sentence adds.
+/// Resamples one corpus, given the statistics of each sentence.
 Confidence bootstrap(const Metric& metric, std::span<const Statistics> sentences, Trials trials);
 
-/// Compares systems with the first by bootstrap resampling; each has a row per sentence.
+/// Compares systems with the first one by bootstrap resampling; each has statistics for every
+/// sentence.
 std::vector<PairedResult> paired_bootstrap(const Metric& metric,
                                            std::span<const std::vector<Statistics>> systems,
                                            Trials trials);
 
-/// Compares systems with the first by approximate randomisation; 10000 trials are usual.
+/// Compares systems with the first one by approximate randomisation; 10000 trials are usual.
 std::vector<PairedResult> paired_randomisation(const Metric& metric,
                                                std::span<const std::vector<Statistics>> systems,
                                                Trials trials);

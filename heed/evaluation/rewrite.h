@@ -1,5 +1,5 @@
-// Small rewriting steps on code points that tokenisers are made of. Each goes once through the text
-// from left to right and never looks at what it wrote, as a regular expression's substitution does.
+// Rewriting steps on code points, used by the tokenisers. Each makes one pass over the text from
+// left to right and never rereads its own output, like the substitution of a regular expression.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ inline std::u32string replace_all(std::u32string_view text, std::u32string_view 
   }
 }
 
-/// Puts a space on both sides of the characters that `which` picks.
+/// Puts a space on both sides of the characters for which `which` is true.
 template <typename Which>
 std::u32string space_around(std::u32string_view text, Which which) {
   std::u32string result;
@@ -37,15 +37,15 @@ std::u32string space_around(std::u32string_view text, Which which) {
   return result;
 }
 
-/// Where a pair of neighbours gets its spaces.
+/// Where spaces are added to a pair of neighbours.
 struct PairSpaces {
   bool before = false;
   bool between = false;
   bool after = false;
 };
 
-/// Puts spaces into pairs of neighbours that `first` and `second` pick; a character is part of one
-/// pair at most.
+/// Adds spaces to pairs of neighbours for which `first` and `second` are true; a character is part
+/// of at most one pair.
 template <typename First, typename Second>
 std::u32string space_pairs(std::u32string_view text, First first, Second second,
                            PairSpaces spaces) {
@@ -65,14 +65,14 @@ std::u32string space_pairs(std::u32string_view text, First first, Second second,
   return result;
 }
 
-/// The marks that 13a and TER's normaliser cut off everywhere: ASCII without ' , - . and what words
-/// are made of.
+/// The marks that 13a and TER's normaliser always separate: ASCII without ' , - . and without
+/// letters and digits.
 inline bool is_western_mark(char32_t c) {
   return (c >= U'{' && c <= U'~') || (c >= U'[' && c <= U'`') || (c >= U' ' && c <= U'&') ||
          (c >= U'(' && c <= U'+') || (c >= U':' && c <= U'@') || c == U'/';
 }
 
-/// Cuts off points and commas that do not stand between digits, and dashes behind a digit.
+/// Separates points and commas that are not between digits, and dashes after a digit.
 inline std::u32string space_around_numbers(std::u32string_view text) {
   const auto point = [](char32_t c) { return c == U'.' || c == U','; };
   const auto no_digit = [](char32_t c) { return !is_digit(c); };

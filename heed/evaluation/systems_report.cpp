@@ -24,7 +24,7 @@ std::string json_result(const PairedResult& result) {
       or_null(resampled, confidence.mean), or_null(resampled, confidence.half_width));
 }
 
-// "27.4 (27.3 ± 0.5)" and the p-value in a line of its own or behind a blank.
+// "27.4 (27.3 ± 0.5)" and the p-value, on a separate line or after a blank.
 std::string cell_text(const PairedResult& result, const ReportStyle& style, char line_break) {
   std::string text = fixed(result.score, style.digits);
   if (result.confidence) {

@@ -1,6 +1,6 @@
-// The scores of several systems side by side as sacreBLEU prints them: JSON, a table in a frame, or
-// LaTeX; with p-values where the systems were compared with the first. The table and the signatures
-// are sacreBLEU's to the byte; the explanation below the table is our own.
+// The scores of several systems side by side as sacreBLEU prints them: JSON, a framed table, or
+// LaTeX, with p-values if the systems were compared with the first one. The table and the
+// signatures are equal to sacreBLEU's, byte for byte; the explanation below the table differs.
 #pragma once
 
 #include <string>
@@ -14,12 +14,14 @@ namespace heed::evaluation {
 /// How systems were compared.
 enum class Comparison { none, bootstrap, randomisation };
 
+/// The results of one metric.
 struct MetricColumn {
   std::string name;
   Signature signature;
-  std::vector<PairedResult> results;  ///< One for each system.
+  std::vector<PairedResult> results;  ///< One per system.
 };
 
+/// The results of all systems.
 struct SystemsReport {
   std::vector<std::string> systems;
   std::vector<MetricColumn> columns;
@@ -27,7 +29,7 @@ struct SystemsReport {
   std::int64_t trials = 0;
 };
 
-/// A JSON list of an object for each system.
+/// A JSON list with one object per system.
 std::string systems_json(const SystemsReport& report, const ReportStyle& style);
 
 /// A table, the explanation of a comparison, and the signatures.

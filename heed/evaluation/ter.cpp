@@ -20,8 +20,8 @@ bool is_asian_mark(char32_t c) {
          kFullWidth.find(c) != kFullWidth.npos;
 }
 
-// What becomes a word of its own. Kana do not: Tercom means to split them from their neighbours,
-// but its patterns, kept by sacreBLEU, match nothing in a normalised line.
+// True for characters that become separate words. Kana do not: Tercom intends to split them, but
+// its patterns, which sacreBLEU keeps, match nothing in a normalised line.
 bool is_asian_word(char32_t c) {
   return (c >= 0x2E80 && c <= 0x2EFF) || (c >= 0x31C0 && c <= 0x31EF) ||
          (c >= 0x3200 && c <= 0x4DBF) || (c >= 0x4E00 && c <= 0x9FFF) ||
@@ -44,7 +44,7 @@ void remove_all(std::u32string& text, Which which) {
   text.erase(std::remove_if(text.begin(), text.end(), which), text.end());
 }
 
-// T is the type of the arithmetic; what needs no division is a plain number to NumPy.
+// T is the type of the arithmetic; results that need no division are Python numbers in sacreBLEU.
 template <typename T>
 Sample edit_rate(std::span<const T> sums) {
   if (sums[1] > 0) return {T{100} * (sums[0] / sums[1]), true};
@@ -77,7 +77,7 @@ std::u32string ter_words(std::string_view line, const TerOptions& options) {
 Statistics Ter::statistics(std::string_view hypothesis,
                            std::span<const std::string> references) const {
   std::vector<std::u32string> texts = {ter_words(hypothesis, options_)};
-  // sacreBLEU normalises references twice, and twice is not once: "Ann's," becomes "ann's ," and
+  // sacreBLEU normalises references twice, which differs from once: "Ann's," becomes "ann's ," and
   // then "ann 's ,".
   for (const std::string& reference : references) {
     texts.push_back(ter_words(unicode::encode(ter_words(reference, options_)), options_));

@@ -1,21 +1,24 @@
-// TER, the translation edit rate (Snover et al. 2006): edits (edit_rate.h) for each hundred words
-// of the reference; lower is better. Digit for digit that of sacreBLEU, which follows Tercom.
+// TER, the translation edit rate (Snover et al. 2006): edits (edit_rate.h) per hundred words of the
+// reference; lower is better. The scores are equal to those of sacreBLEU, which follows Tercom,
+// digit for digit.
 #pragma once
 
 #include "heed/evaluation/metric.h"
 
 namespace heed::evaluation {
 
+/// Options of Ter.
 struct TerOptions {
-  bool normalized = false;      ///< Cut off punctuation and resolve entities such as &quot;.
-  bool no_punct = false;        ///< Leave out punctuation.
-  bool asian_support = false;   ///< Both also for Chinese and Japanese characters.
-  bool case_sensitive = false;  ///< Do not make everything lower case.
+  bool normalized = false;      ///< Separate punctuation and resolve entities such as &quot;.
+  bool no_punct = false;        ///< Remove punctuation.
+  bool asian_support = false;   ///< Apply both to Chinese and Japanese characters too.
+  bool case_sensitive = false;  ///< Do not convert to lower case.
 };
 
-/// A line as TER compares it: words with single spaces between them.
+/// A line in the form that TER compares: words separated by single spaces.
 std::u32string ter_words(std::string_view line, const TerOptions& options);
 
+/// The TER metric.
 class Ter : public Metric {
  public:
   explicit Ter(const TerOptions& options = {}) : options_(options) {}

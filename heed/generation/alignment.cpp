@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-// Weights that have been checked, as rows of plain numbers.
+// Checked weights, with access to their elements.
 class Matrix {
  public:
   explicit Matrix(const Tensor& weights) {

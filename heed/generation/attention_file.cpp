@@ -12,7 +12,6 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
-#include "heed/generation/examine.h"
 #include "heed/io/file.h"
 #include "heed/io/json.h"
 #include "heed/io/safetensors_stream.h"
@@ -24,7 +23,7 @@
 namespace heed {
 namespace {
 
-// What is written of a sentence.
+// The part of a sentence that is written.
 struct Entry {
   std::int64_t number = 0;
   std::vector<std::string> source, target, target_read;
@@ -63,7 +62,10 @@ Entry entry_of(const Translator& translator, const Translated& translated) {
     entry.target_read.push_back(entry.target.back());
   }
   entry.target.push_back(piece(to, to.special().end));
-  const TransformerWeights weights = examine_weights(translator, {translated.source, tokens});
+  const std::optional<ModelWeights>& observed = translated.found[0].hypothesis.weights;
+  HEED_CHECK(observed,
+             "[attention] the translation was not observed: set TranslateOptions::observed");
+  const ModelWeights& weights = *observed;
   entry.encoder = stack_layers(weights.encoder, &LayerWeights::self);  // [L, H, S, S]
   entry.decoder = stack_layers(weights.decoder, &LayerWeights::self);  // [L, H, T, T]
   entry.cross = stack_layers(weights.decoder, &LayerWeights::cross);   // [L, H, T, S]
@@ -80,7 +82,7 @@ io::Value::Table tokens_of(const Entry& entry) {
   return table;
 }
 
-// Numbers in as few digits as read back the same, in brackets for each axis.
+// Numbers with the fewest digits that read back exactly, with brackets for each axis.
 void write_numbers(std::string& out, const Tensor& x, int axis, const float*& data) {
   if (axis == x.rank()) {
     HEED_CHECK(std::isfinite(*data), "[attention] a weight is {}: JSON has no such number", *data);
@@ -136,7 +138,7 @@ class JsonForm : public AttentionFile::Form {
     io::Value::Table about = tokens_of(entry);
     about.insert(about.begin(), {"number", {entry.number}});
     std::string line = io::write_json({std::move(about)}, false);
-    line.pop_back();  // the bracket that the weights go in front of
+    line.pop_back();  // the closing bracket comes after the weights
     for (const auto& [name, member] : kTensors) {
       const Tensor& x = entry.*member;
       fmt::format_to(std::back_inserter(line), ",\"{}\":", name);

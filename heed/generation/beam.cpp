@@ -7,13 +7,13 @@
 namespace heed {
 namespace {
 
-// A way to extend a sentence.
+// An extension of a hypothesis by one token.
 struct Candidate {
-  double log_probability;  // with the token
+  double log_probability;  // including the token
   Extension extension;
 };
 
-// What has been found for one sentence, best score first, the earlier one first among equals.
+// The finished results of one sentence, best score first, the earlier one first among equals.
 class Finished {
  public:
   Finished(const SearchOptions& options, std::int64_t longest)
@@ -29,9 +29,9 @@ class Finished {
     }
   }
 
-  // Whether a hypothesis that is to run on can still matter. All of a sentence's have one length,
-  // so those that cannot are the last of them, and so are all that could come of them: to drop them
-  // changes nothing for the others.
+  // Whether a running hypothesis can still change the result. All hypotheses of a sentence have the
+  // same length, so those that cannot come last, and so do all their extensions: dropping them does
+  // not affect the others.
   bool hopeful(double log_probability) const {
     if (!full()) return true;
     return options_.stopping == Stopping::exact &&
@@ -55,7 +55,7 @@ class Finished {
   NBest found_;
 };
 
-// All ways to extend the rows [begin, end) of one sentence that can be among its beam_size best,
+// All extensions of the rows [begin, end) of one sentence that can be among its beam_size best,
 // best first.
 std::vector<Candidate> candidates(const Lockstep& lockstep, std::int64_t begin, std::int64_t end) {
   std::vector<Candidate> all;
@@ -72,7 +72,7 @@ std::vector<Candidate> candidates(const Lockstep& lockstep, std::int64_t begin, 
   return all;
 }
 
-// Finishes what ends among one sentence's candidates and adds what runs on to `extensions`.
+// Finishes the candidates of one sentence that end, and adds those that continue to `extensions`.
 void choose(const Lockstep& lockstep, const SearchPlan& plan, std::span<const Candidate> candidates,
             Finished& finished, std::vector<Extension>& extensions) {
   const auto beam = static_cast<std::size_t>(plan.options.beam_size);
@@ -99,7 +99,8 @@ std::vector<NBest> beam_search(StepModel& model, std::span<const Start> starts,
   }
   std::vector<Extension> extensions;
   while (lockstep.rows() > 0) {
-    lockstep.step(plan.options.beam_size + 1);  // a row gives at most a beam and an end
+    lockstep.step(plan.options.beam_size +
+                  1);  // a row contributes at most beam_size tokens and an end token
     extensions.clear();
     for (std::int64_t begin = 0, end = 0; begin < lockstep.rows(); begin = end) {
       const std::int64_t sentence = lockstep.sequence(begin).sentence;

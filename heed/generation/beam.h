@@ -1,10 +1,10 @@
-// Beam search. Each step, of all ways to extend a sentence's running hypotheses by one token,
-// ordered by log-probability,
+// Beam search. Each step sorts all extensions of a sentence's running hypotheses by one token by
+// log-probability:
 //   those that end the sentence and are among the first beam_size are finished;
-//   the first beam_size that do not end it run on.
-// Equal ones: that of the better hypothesis first, then that of the likelier and then lower token.
-// At its greatest length a hypothesis must end. The best n_best finished ones by score are the
-// result; when a sentence stops, see options.h.
+//   the first beam_size that do not end it continue.
+// Among equals, the extension of the better hypothesis comes first, then the more probable and then
+// the lower token. At its maximum length a hypothesis must end. The result is the best n_best
+// finished ones by score; options.h says when a sentence stops.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@
 
 namespace heed {
 
-/// The n best of each sentence. With exact stopping, a beam of 1 also looks past the first end; for
-/// the greedy search it is usually meant to be, see greedy.h.
+/// The n best of each sentence. With exact stopping, a beam of 1 continues after the first end; for
+/// plain greedy search use greedy.h.
 std::vector<NBest> beam_search(StepModel& model, std::span<const Start> starts,
                                const SearchPlan& plan);
 

@@ -1,16 +1,21 @@
-// What a classifier thinks of texts: probabilities of its labels.
+// Classification of texts: probabilities of the labels.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "heed/generation/text_model.h"
+#include "heed/io/fields.h"
+#include "heed/tensor/padding.h"
 
 namespace heed {
 
-/// A text as the model reads it: the begin token and the text's own, at most `longest` of them all.
+/// The tokens of a text as the model reads them: the begin token, then the text, at most `longest`
+/// in total.
 std::vector<std::int32_t> read_text(const TextClassifier& classifier, std::string_view text,
                                     std::int64_t longest);
 
@@ -18,7 +23,21 @@ std::vector<std::int32_t> read_text(const TextClassifier& classifier, std::strin
 std::vector<std::vector<float>> classify(const TextClassifier& classifier,
                                          std::span<const std::vector<std::int32_t>> texts);
 
-/// The places of the labels, likeliest first, the earlier one first among equals.
+struct ClassifyOptions {
+  std::int64_t max_source = 1024;            // maximum number of tokens read of a text
+  std::int64_t batch_tokens = kBatchTokens;  // tokens of a batch, including padding
+
+  void fields(io::Fields& field);
+};
+
+/// The probabilities of the labels for each text, in the order given. `on_batch` is called before
+/// each batch and may stop the work by throwing.
+std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,
+                                               std::span<const std::string> texts,
+                                               const ClassifyOptions& options = {},
+                                               const std::function<void()>& on_batch = {});
+
+/// The indices of the labels, most probable first; among equals the lower index first.
 std::vector<std::size_t> by_probability(std::span<const float> probabilities);
 
 }  // namespace heed

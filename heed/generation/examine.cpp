@@ -4,7 +4,7 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
-#include "heed/generation/cached_steps.h"
+#include "heed/generation/decoding_steps.h"
 #include "heed/ops/cross_entropy.h"
 #include "heed/ops/join.h"
 #include "heed/ops/reduce.h"
@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-std::vector<std::int32_t> behind_begin(const Translator& translator, const WrittenFor& written) {
+std::vector<std::int32_t> after_begin(const Translator& translator, const WrittenFor& written) {
   std::vector<std::int32_t> read = {translator.target()->special().begin};
   read.insert(read.end(), written.tokens.begin(), written.tokens.end());
   return read;
@@ -24,12 +24,12 @@ std::vector<std::int32_t> behind_begin(const Translator& translator, const Writt
 Hypothesis examine_score(const Translator& translator, const WrittenFor& written,
                          const SearchOptions& options) {
   const NoGrad no_grad;
-  const Transformer& model = translator.model();
-  const Memory memory = model.encode(ids_of(written.source, 1));                        // [1, S, E]
-  const Tensor y = model.decode(ids_of(behind_begin(translator, written), 1), memory);  // [1, T, E]
+  const TranslationModel& model = translator.model();
+  const Memory memory = model.encode(ids_of(written.source, 1));                       // [1, S, E]
+  const Tensor y = model.decode(ids_of(after_begin(translator, written), 1), memory);  // [1, T, E]
   std::vector<std::int32_t> expected(written.tokens.begin(), written.tokens.end());
   expected.push_back(translator.target()->special().end);
-  const Tensor surprise = cross_entropy(model.scores(y), ids_of(expected, 1),
+  const Tensor surprise = cross_entropy(model.output_layer()(y), ids_of(expected, 1),
                                         {.reduction = Reduction::none});  // [1, T]
   Hypothesis result;
   result.tokens.assign(written.tokens.begin(), written.tokens.end());
@@ -41,11 +41,16 @@ Hypothesis examine_score(const Translator& translator, const WrittenFor& written
   return result;
 }
 
-TransformerWeights examine_weights(const Translator& translator, const WrittenFor& written) {
-  return translator.weights(written.source, behind_begin(translator, written));
+ModelWeights examine_weights(const Translator& translator, const WrittenFor& written) {
+  const NoGrad no_grad;
+  const TranslationModel& model = translator.model();
+  ModelWeights weights;
+  const Memory memory = model.encode(ids_of(written.source, 1), {}, &weights.encoder);
+  model.decode(ids_of(after_begin(translator, written), 1), memory, &weights.decoder);
+  return weights;
 }
 
-Tensor source_attention(const TransformerWeights& weights, std::optional<std::int64_t> layer) {
+Tensor source_attention(const ModelWeights& weights, std::optional<std::int64_t> layer) {
   const NoGrad no_grad;
   const auto layers = std::ssize(weights.decoder);
   HEED_CHECK(!layer || (*layer >= 1 && *layer <= layers),

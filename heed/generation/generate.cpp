@@ -5,10 +5,11 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
-#include "heed/generation/cached_steps.h"
+#include "heed/generation/decoding_steps.h"
 #include "heed/generation/plan.h"
 #include "heed/generation/search.h"
 #include "heed/generation/watched_steps.h"
+#include "heed/text/decode_stream.h"
 
 namespace heed {
 namespace {
@@ -18,7 +19,7 @@ using Tokens = std::vector<std::int32_t>;
 // Steps with a cache until the context is full; then anew from the last half of each row.
 class EndlessSteps : public StepModel {
  public:
-  EndlessSteps(const LanguageModel& model, std::int64_t rows, std::span<const std::int32_t> prompt,
+  EndlessSteps(const CausalModel& model, std::int64_t rows, std::span<const std::int32_t> prompt,
                std::int64_t context)
       : model_(model),
         context_(context),
@@ -46,7 +47,7 @@ class EndlessSteps : public StepModel {
  private:
   // There is room for one more token at least, since half of the context is left free.
   void begin() {
-    LanguageModel::Decoding decoding = model_.start(rows());
+    std::unique_ptr<Decoding> decoding = model_.start(rows());
     Tokens kept;
     for (Tokens& row : read_) {
       const auto most = static_cast<std::size_t>(context_ / 2);
@@ -55,12 +56,12 @@ class EndlessSteps : public StepModel {
       }
       kept.insert(kept.end(), row.begin(), row.end());
     }
-    if (!kept.empty()) model_.step(ids_of(kept, rows()), decoding);
+    if (!kept.empty()) decoding->step(ids_of(kept, rows()));
     filled_ = read_.empty() ? 0 : std::ssize(read_[0]);
-    steps_ = std::make_unique<CachedSteps<LanguageModel>>(model_, rows(), std::move(decoding));
+    steps_ = std::make_unique<DecodingSteps>(model_.output_layer(), rows(), std::move(decoding));
   }
 
-  const LanguageModel& model_;
+  const CausalModel& model_;
   std::int64_t context_;
   std::vector<Tokens> read_;  // since the context began, of each row
   std::int64_t filled_ = 0;   // how many that is
@@ -69,7 +70,7 @@ class EndlessSteps : public StepModel {
 
 }  // namespace
 
-std::unique_ptr<StepModel> make_endless_steps(const LanguageModel& model, std::int64_t rows,
+std::unique_ptr<StepModel> make_endless_steps(const CausalModel& model, std::int64_t rows,
                                               std::span<const std::int32_t> prompt,
                                               std::int64_t context) {
   HEED_CHECK(!prompt.empty(), "[generate] the prompt has no tokens: give at least one character");
@@ -77,30 +78,74 @@ std::unique_ptr<StepModel> make_endless_steps(const LanguageModel& model, std::i
   return std::make_unique<EndlessSteps>(model, rows, prompt, context);
 }
 
-std::vector<std::int32_t> empty_prompt(const Tokenizer& tokenizer) {
-  const SpecialTokens special = tokenizer.special();
-  std::vector<std::int32_t> line_end = tokenizer.encode("\n");
-  if (line_end.empty() || std::ranges::count(line_end, special.unknown) > 0) return {special.begin};
-  return line_end;
+void GenerateOptions::fields(io::Fields& field) {
+  field("method", search.method, "take the most probable tokens, or sample");
+  field("beam_size", search.beam_size, "number of hypotheses; 1: greedy search", {.min = 1});
+  field("n_best", search.n_best, "number of texts for each prompt", {.min = 1});
+  field("max_length", search.max_length, "maximum number of tokens of a text", {.min = 0});
+  field("no_repeat_ngram", search.no_repeat_ngram,
+        "n-grams of this length may not repeat; 0: no limit", {.min = 0});
+  field("allow_unknown", search.allow_unknown, "whether the unknown token may be chosen");
+  field("temperature", search.temperature, "sample: softmax(scores / temperature)", {.min = 0});
+  field("top_k", search.top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
+  field("top_p", search.top_p,
+        "sample: only from the most probable tokens that together reach this probability",
+        {.min = 0, .max = 1});
+  field("seed", search.seed, "sample: seed of the random numbers");
 }
 
-NBest generate(const TextGenerator& generator, const GenerateRequest& request,
-               const SearchOptions& options) {
+Prompt read_prompt(const TextGenerator& generator, std::string_view text) {
+  const Tokenizer& tokenizer = *generator.tokenizer;
+  Prompt prompt{.tokens = tokenizer.encode(text), .text = ""};
+  if (!prompt.tokens.empty()) {
+    DecodeStream stream(tokenizer);
+    for (const std::int32_t token : prompt.tokens) prompt.text += stream.add(token);
+    return prompt;
+  }
+  const SpecialTokens special = tokenizer.special();
+  prompt.tokens = tokenizer.encode("\n");
+  if (prompt.tokens.empty() || std::ranges::count(prompt.tokens, special.unknown) > 0) {
+    prompt.tokens = {special.begin};
+  }
+  return prompt;
+}
+
+std::vector<GeneratedText> generate_text(const TextGenerator& generator, const Prompt& prompt,
+                                         const GenerateOptions& options,
+                                         const GenerateHooks& hooks) {
   const NoGrad no_grad;
-  const bool is_single =
-      options.method == SearchMethod::sample ? options.n_best == 1 : options.beam_size == 1;
+  SearchOptions search_options = options.search;
+  search_options.min_length = search_options.max_length;
+  const bool is_single = search_options.method == SearchMethod::sample
+                             ? search_options.n_best == 1
+                             : search_options.beam_size == 1;
+  // The text of a token may depend on those before it, the prompt's too.
+  DecodeStream begun(*generator.tokenizer);
+  for (const std::int32_t token : prompt.tokens) begun.add(token);
+  DecodeStream told = begun;
   const auto steps =
-      make_endless_steps(generator.model, 1, request.prompt, generator.model.tokens.max_length());
+      make_endless_steps(*generator.model, 1, prompt.tokens, generator.model->max_length());
   bool is_begun = false;
   WatchedSteps watched(*steps, [&](std::span<const std::int32_t> last) {
-    if (request.on_step) request.on_step();
+    if (hooks.on_step) hooks.on_step();
     const bool is_chosen = std::exchange(is_begun, true);  // the first is the prompt's
-    if (is_chosen && is_single && last.size() == 1 && request.on_token) request.on_token(last[0]);
+    if (is_chosen && is_single && last.size() == 1 && hooks.on_text) {
+      hooks.on_text(told.add(last[0]));
+    }
   });
   const Start start{
-      .token = request.prompt.back(), .source_length = std::nullopt, .stream = request.stream};
-  return std::move(
-      search(watched, {&start, 1}, make_plan(options, generator.tokenizer->special()))[0]);
+      .token = prompt.tokens.back(), .source_length = std::nullopt, .stream = hooks.stream};
+  const SearchPlan plan = make_plan(search_options, generator.tokenizer->special());
+  const std::vector<NBest> found_all = search(watched, {&start, 1}, plan);
+  std::vector<GeneratedText> results;
+  for (const Hypothesis& found : found_all[0]) {
+    DecodeStream copy = begun;
+    std::string text;
+    for (const std::int32_t token : found.tokens) text += copy.add(token);
+    results.push_back({text + copy.finish(), found});
+  }
+  if (is_single && hooks.on_text) hooks.on_text(told.finish());
+  return results;
 }
 
 }  // namespace heed

@@ -1,15 +1,19 @@
-// Text from a language model: a prompt, and what the model goes on with.
+// Text from a language model: a prompt, and its continuation.
 //
-//   generate(generator, {.prompt = tokens}, {.method = SearchMethod::sample});
+//   const Prompt prompt = read_prompt(generator, "Once upon a time");
+//   generate_text(generator, prompt, {})[0].text;
 //
-// A model whose positions end (learned ones do) reads the last half of its context again whenever
-// it is full, so that texts may be longer than it: tokens then depend on at least half a context.
+// A model with a limited number of positions (learned ones, say) reads the last half of its context
+// again whenever the context is full, so that texts may be longer: tokens then depend on at least
+// half a context.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "heed/generation/hypothesis.h"
@@ -19,28 +23,53 @@
 
 namespace heed {
 
-/// What a text begins with.
-struct GenerateRequest {
-  std::span<const std::int32_t> prompt;  ///< At least one token.
-  std::uint64_t stream = 0;              ///< Of random numbers.
-  /// Called with each token as it is chosen, where one sequence is followed: a beam of 1, or one
-  /// sample.
-  std::function<void(std::int32_t token)> on_token = {};
+/// The options of generation. Models read texts without an end token, so results have none:
+/// max_length says how long they are.
+struct GenerateOptions {
+  /// Sampling with the usual bounds; unbounded samples ramble.
+  SearchOptions search = {.method = SearchMethod::sample,
+                          .beam_size = 1,
+                          .max_length = 500,
+                          .temperature = 0.8,
+                          .top_k = 200};
+
+  void fields(io::Fields& field);
+  void validate() const { search.validate(); }
+};
+
+/// The start of a text.
+struct Prompt {
+  std::vector<std::int32_t> tokens;  ///< At least one.
+  std::string text;                  ///< As the model reads it; empty if none was given.
+};
+
+/// Reads a prompt. Of an empty one, a line end takes the place, as in nanoGPT, or the begin token
+/// if the vocabulary has no line end.
+Prompt read_prompt(const TextGenerator& generator, std::string_view text);
+
+/// Hooks of one generation.
+struct GenerateHooks {
+  std::uint64_t stream = 0;  ///< Of random numbers; give each prompt its own.
+  /// Called with each piece of the continuation as soon as it is certain, where one sequence is
+  /// followed: a beam of 1, or one sample.
+  std::function<void(const std::string& text)> on_text = {};
   std::function<void()> on_step = {};  ///< Before each step of the search; may end it by throwing.
 };
 
-/// The n best ways to go on, without the prompt; max_length_ratio and max_length_extra mean nothing
-/// here.
-NBest generate(const TextGenerator& generator, const GenerateRequest& request,
-               const SearchOptions& options);
+/// One continuation.
+struct GeneratedText {
+  std::string text;  ///< Without the prompt.
+  Hypothesis hypothesis;
+};
 
-/// The tokens that stand in for a prompt where none is given: a line end, as nanoGPT has it, or the
-/// begin token if the vocabulary has none.
-std::vector<std::int32_t> empty_prompt(const Tokenizer& tokenizer);
+/// The n best continuations of a prompt.
+std::vector<GeneratedText> generate_text(const TextGenerator& generator, const Prompt& prompt,
+                                         const GenerateOptions& options,
+                                         const GenerateHooks& hooks = {});
 
 /// One sequence in each of `rows`, all of which begin with a prompt, over any length. At most
 /// `context` tokens are read at once. The model must outlive it.
-std::unique_ptr<StepModel> make_endless_steps(const LanguageModel& model, std::int64_t rows,
+std::unique_ptr<StepModel> make_endless_steps(const CausalModel& model, std::int64_t rows,
                                               std::span<const std::int32_t> prompt,
                                               std::int64_t context);
 

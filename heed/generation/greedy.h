@@ -1,5 +1,5 @@
-// One way per sequence: each step one token is picked and there is no going back. The likeliest
-// token makes it greedy search; sample.h picks at random.
+// Search with one hypothesis per sequence: each step picks one token and never revises it. Greedy
+// search picks the most probable token; sample.h picks at random.
 #pragma once
 
 #include "heed/base/threads.h"
@@ -7,15 +7,16 @@
 
 namespace heed {
 
-/// Takes the likeliest token each step until it is the end.
+/// Takes the most probable token each step until it is the end token.
 std::vector<NBest> greedy_search(StepModel& model, std::span<const Start> starts,
                                  const SearchPlan& plan);
 
-/// Picks each row's next token, or kernels::kNoToken where none may follow.
+/// Picks the next token of each row, or kernels::kNoToken where none is allowed.
 using Sampler = FunctionRef<void(const Lockstep& lockstep, std::span<std::int32_t> picked)>;
 
-/// Extends every sequence by what the sampler picks until all are ended; k is what the sampler
-/// wants of Lockstep::likeliest. A sentence's results, one per copy, come best score first.
+/// Extends every sequence by the sampler's tokens until all have ended; k is the number of tokens
+/// that the sampler needs from Lockstep::likeliest. The results of a sentence, one per copy, are
+/// sorted by score, best first.
 std::vector<NBest> roll_out(Lockstep& lockstep, const SearchPlan& plan, std::int64_t k,
                             Sampler sampler);
 

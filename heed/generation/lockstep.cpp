@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-// Calls the model's reorder unless every row stays what it is.
+// Calls the model's reorder unless no row changes.
 void reorder(StepModel& model, std::span<const std::int64_t> from) {
   bool same = std::ssize(from) == model.rows();
   for (std::size_t i = 0; same && i < from.size(); ++i) {
@@ -20,7 +20,7 @@ void reorder(StepModel& model, std::span<const std::int64_t> from) {
   if (!same) model.reorder(from);
 }
 
-// Adds a token's probability to a hypothesis.
+// Adds the log-probability of a token to a hypothesis.
 void add(Hypothesis& hypothesis, float log_probability) {
   hypothesis.log_probability += log_probability;
   hypothesis.token_log_probabilities.push_back(log_probability);
@@ -100,7 +100,7 @@ void Lockstep::step(std::int64_t k) {
 std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
   std::span<const std::int32_t> found = std::span(likeliest_).subspan(index(row * k_), index(k_));
   if (full(row)) found = {&plan_.end, index(std::min<std::int64_t>(1, k_))};
-  // A score may be above -inf and its log-probability not, next to one that is larger by far.
+  // A score above -inf can still have a log-probability of -inf if another score is far larger.
   const auto possible = [&](std::int32_t token) {
     return token != kernels::kNoToken && std::isfinite(log_probability(row, token));
   };
@@ -127,6 +127,7 @@ Hypothesis Lockstep::finished(std::int64_t row) const {
   add(hypothesis, log_probability(row, plan_.end));
   const auto length = std::ssize(hypothesis.token_log_probabilities);
   hypothesis.score = hypothesis.log_probability / length_divisor(plan_.options, length);
+  hypothesis.row = row;
   return hypothesis;
 }
 

@@ -1,6 +1,6 @@
-// The sequences of a batch that a search extends together, one token a step: what all searches
-// share. It feeds the model, looks at the scores under the rules, and drops from the model what the
-// search does not carry on. What it is not: a choice of tokens.
+// The sequences of a batch that a search extends together, one token per step: the common part of
+// all searches. It runs the model, applies the rules to the scores, and removes the sequences from
+// the model that the search drops. It does not choose tokens.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@ namespace heed {
 
 /// One sequence in progress.
 struct Sequence {
-  std::int64_t sentence = 0;  ///< Its place in the batch.
-  std::int64_t copy = 0;      ///< Which of the sentence's copies it began as.
-  Hypothesis so_far = {};     ///< Without end, so without score.
+  std::int64_t sentence = 0;  ///< Its index in the batch.
+  std::int64_t copy =
+      0;  ///< The number of the copy, among those of the sentence, that it started as.
+  Hypothesis so_far = {};  ///< Without the end token, so without score.
 };
 
-/// A sequence and the token it goes on with.
+/// A sequence and its next token.
 struct Extension {
   std::int64_t row;
   std::int32_t token;
@@ -29,7 +30,7 @@ struct Extension {
 
 class Lockstep {
  public:
-  /// Begins `copies` sequences of each sentence; the model has one row per sentence, in order.
+  /// Starts `copies` sequences of each sentence; the model has one row per sentence, in order.
   Lockstep(StepModel& model, std::span<const Start> starts, const SearchPlan& plan,
            std::int64_t copies = 1);
 
@@ -38,33 +39,33 @@ class Lockstep {
   std::int64_t rows() const { return std::ssize(sequences_); }
   const Sequence& sequence(std::int64_t row) const { return sequences_[index(row)]; }
   std::int64_t sentences() const { return std::ssize(longest_); }
-  /// The most tokens that a sentence may get.
+  /// The maximum number of tokens of a sentence.
   std::int64_t longest(std::int64_t sentence) const { return longest_[index(sentence)]; }
-  /// Whether a sequence has all the tokens it may have: nothing but the end may follow.
+  /// Whether a sequence has its maximum number of tokens: only the end token may follow.
   bool full(std::int64_t row) const;
 
-  /// Feeds the last tokens and finds the k likeliest next ones. Throws heed::Error when a score is
-  /// NaN or +inf.
+  /// Feeds the last tokens to the model and finds the k most probable next ones. Throws heed::Error
+  /// if a score is NaN or +inf.
   void step(std::int64_t k);
 
   // After a step:
-  /// At most k tokens that may follow, likeliest first, among equals the lowest first; none of
+  /// At most k allowed next tokens, most probable first, among equals the lowest first; none of
   /// probability 0.
   std::span<const std::int32_t> likeliest(std::int64_t row) const;
-  /// Of a token after a sequence, by the model.
+  /// The log-probability, under the model, of a token after a sequence.
   float log_probability(std::int64_t row, std::int32_t token) const;
-  /// The scores of all tokens, before the softmax; [V].
+  /// The scores (logits) of all tokens; [V].
   std::span<const float> scores(std::int64_t row) const;
-  /// What subtracts from a score to make it a log-probability.
+  /// Converts a score to a log-probability.
   const kernels::LogNormaliser<float>& normaliser(std::int64_t row) const {
     return normalisers_[index(row)];
   }
-  /// The tokens that the rules forbid, rising.
+  /// The tokens that the rules forbid, in ascending order.
   std::span<const std::int32_t> banned(std::int64_t row) const;
-  /// The sequence, ended.
+  /// The sequence with the end token.
   Hypothesis finished(std::int64_t row) const;
 
-  /// Goes on with these sequences only, each with one more token; ordered by sentence.
+  /// Continues with these sequences only, each with one more token; ordered by sentence.
   void advance(std::span<const Extension> extensions);
 
  private:
@@ -77,7 +78,7 @@ class Lockstep {
   std::int64_t vocabulary_;
   std::vector<std::int64_t> longest_;  // [sentences]
   std::vector<Sequence> sequences_;
-  std::vector<std::int32_t> last_;  // the token of each row that the model has not seen
+  std::vector<std::int32_t> last_;  // the last token of each row, not yet given to the model
 
   Tensor logits_;  // [rows, V]
   std::vector<kernels::LogNormaliser<float>> normalisers_;

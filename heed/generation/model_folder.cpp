@@ -1,14 +1,46 @@
 #include "heed/generation/model_folder.h"
 
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "heed/base/error.h"
+#include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/io/json.h"
+#include "heed/nn/checkpoint_file.h"
 
 namespace heed {
+namespace {
 
-std::string write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder,
+namespace fs = std::filesystem;
+
+// The content of config.json.
+struct FolderConfig {
+  explicit FolderConfig(ModelChoice choice) : kind(choice.kind().name), model(std::move(choice)) {}
+
+  std::string kind;
+  std::string tokenizer;                           // of a task with one vocabulary
+  std::string source_tokenizer, target_tokenizer;  // of translation
+  std::vector<std::string> labels;                 // of classification
+  ModelChoice model;
+
+  void fields(io::Fields& field) {
+    field("kind", kind, "the kind of model");
+    if (model.kind().task == Task::translate) {
+      field("source_tokenizer", source_tokenizer, "file of the source's tokenizer");
+      field("target_tokenizer", target_tokenizer, "file of the target's tokenizer");
+    } else {
+      field("tokenizer", tokenizer, "file of the tokenizer");
+    }
+    if (model.kind().task == Task::classify) field("labels", labels, "names of the classes");
+    field("model", model, "the model");
+  }
+};
+
+// Writes the files of a tokenizer; the name of the one that load_tokenizer() reads.
+std::string write_tokenizer(const Tokenizer& tokenizer, const fs::path& folder,
                             std::string_view prefix) {
   std::string first;
   for (const Tokenizer::File& file : tokenizer.files()) {
@@ -20,6 +52,77 @@ std::string write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::p
   return first;
 }
 
+void write(const FolderConfig& config, const Model& model, const fs::path& folder) {
+  io::save_config(folder / kModelConfigFile, config);
+  save_parameters(model, folder / kModelFile);
+}
+
+// The model of a folder as the interface of its task.
+template <typename Interface>
+std::unique_ptr<Interface> read_model(const FolderConfig& config, const fs::path& folder) {
+  Generator unused(0);
+  std::unique_ptr<Model> model = config.model.make(unused);
+  auto* const typed = dynamic_cast<Interface*>(model.get());
+  HEED_ASSERT(typed != nullptr);
+  model.release();
+  std::unique_ptr<Interface> owned(typed);
+  load_parameters(*owned, folder / kModelFile);
+  owned->eval();
+  return owned;
+}
+
+Translator read_translator(const FolderConfig& config, const fs::path& folder) {
+  const std::shared_ptr<const Tokenizer> source = load_tokenizer(folder / config.source_tokenizer);
+  const std::shared_ptr<const Tokenizer> target =
+      config.target_tokenizer == config.source_tokenizer
+          ? source
+          : std::shared_ptr<const Tokenizer>(load_tokenizer(folder / config.target_tokenizer));
+  return {read_model<TranslationModel>(config, folder), source, target};
+}
+
+void check_vocabulary(std::int64_t model, const Tokenizer& tokenizer, const fs::path& folder) {
+  HEED_CHECK(model == tokenizer.size(),
+             "[model] {}: the model has a vocabulary of {}, its tokenizer {} tokens: they do not "
+             "belong together",
+             folder.string(), model, tokenizer.size());
+}
+
+TextGenerator read_generator(const FolderConfig& config, const fs::path& folder) {
+  TextGenerator generator{read_model<CausalModel>(config, folder),
+                          load_tokenizer(folder / config.tokenizer)};
+  check_vocabulary(generator.model->vocabulary(), *generator.tokenizer, folder);
+  return generator;
+}
+
+TextClassifier read_classifier(const FolderConfig& config, const fs::path& folder) {
+  TextClassifier classifier{read_model<ClassificationModel>(config, folder),
+                            load_tokenizer(folder / config.tokenizer), config.labels};
+  check_vocabulary(classifier.model->vocabulary(), *classifier.tokenizer, folder);
+  HEED_CHECK(classifier.model->classes() == std::ssize(classifier.labels),
+             "[model] {}: the model has {} classes, and there are {} labels: they do not belong "
+             "together",
+             folder.string(), classifier.model->classes(), classifier.labels.size());
+  return classifier;
+}
+
+FolderConfig read_config(const fs::path& folder) {
+  FolderConfig config{ModelChoice(kind_of_model(folder))};
+  io::load_config(folder / kModelConfigFile, config);
+  return config;
+}
+
+// A model of one task; `verb` uses models of the task that the folder holds.
+template <typename Loaded>
+Loaded load_as(const fs::path& place, Task task) {
+  const fs::path folder = find_model(place);
+  const ModelKind& kind = kind_of_model(folder);
+  HEED_CHECK(kind.task == task, "[model] {} holds a model for task \"{}\" ({}), not for \"{}\"",
+             folder.string(), io::enum_name(kind.task), kind.name, io::enum_name(task));
+  return std::get<Loaded>(load_model(folder));
+}
+
+}  // namespace
+
 std::filesystem::path find_model(const std::filesystem::path& folder) {
   if (std::filesystem::exists(folder / kModelConfigFile)) return folder;
   for (const std::string_view name : {kBestCheckpoint, kLastCheckpoint}) {
@@ -28,7 +131,7 @@ std::filesystem::path find_model(const std::filesystem::path& folder) {
   return folder;
 }
 
-std::string kind_of_model(const std::filesystem::path& folder) {
+const ModelKind& kind_of_model(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kModelConfigFile;
   HEED_CHECK(std::filesystem::exists(path),
              "[model] {} has no {}: give the folder of a model that `heed train` has written, or "
@@ -37,15 +140,63 @@ std::string kind_of_model(const std::filesystem::path& folder) {
   constexpr std::size_t kMost = 1 << 20;
   const io::Value value = io::parse_json(io::read_file(path, kMost), path.string());
   const io::Value::Table* const table = value.table();
-  const io::Value* const kind = table != nullptr ? io::find(*table, "kind") : nullptr;
-  HEED_CHECK(kind != nullptr && kind->string() != nullptr,
+  const io::Value* const name = table != nullptr ? io::find(*table, "kind") : nullptr;
+  HEED_CHECK(name != nullptr && name->string() != nullptr,
              "[model] {}: it has no \"kind\", so it is not a config of heed's", path.string());
-  return *kind->string();
+  const ModelKind* const kind = find_model_kind(*name->string());
+  if (kind != nullptr) return *kind;
+  std::vector<std::string_view> names;
+  for (const ModelKind& known : model_kinds()) names.push_back(known.name);
+  fail("[model] {}: there is no kind of model {}: there are {}", path.string(),
+       io::in_quotes(*name->string()), fmt::join(names, ", "));
 }
 
-void check_kind(const std::filesystem::path& folder, std::string_view kind) {
-  const std::string found = kind_of_model(folder);
-  HEED_CHECK(found == kind, "[model] {} holds a {}, not a {}", folder.string(), found, kind);
+LoadedModel load_model(const std::filesystem::path& place) {
+  const fs::path folder = find_model(place);
+  const FolderConfig config = read_config(folder);
+  switch (config.model.kind().task) {
+    case Task::translate:
+      return read_translator(config, folder);
+    case Task::language:
+      return read_generator(config, folder);
+    case Task::classify:
+      break;
+  }
+  return read_classifier(config, folder);
+}
+
+Translator load_translator(const std::filesystem::path& place) {
+  return load_as<Translator>(place, Task::translate);
+}
+
+TextGenerator load_text_generator(const std::filesystem::path& place) {
+  return load_as<TextGenerator>(place, Task::language);
+}
+
+TextClassifier load_text_classifier(const std::filesystem::path& place) {
+  return load_as<TextClassifier>(place, Task::classify);
+}
+
+void save_model(const Translator& translator, const std::filesystem::path& folder) {
+  const bool shared = translator.source() == translator.target();
+  FolderConfig config(translator.model().choice());
+  config.source_tokenizer = write_tokenizer(*translator.source(), folder, shared ? "" : "source_");
+  config.target_tokenizer =
+      shared ? config.source_tokenizer : write_tokenizer(*translator.target(), folder, "target_");
+  write(config, translator.model(), folder);
+}
+
+void save_model(const TextGenerator& generator, const std::filesystem::path& folder) {
+  FolderConfig config(generator.model->choice());
+  config.tokenizer = write_tokenizer(*generator.tokenizer, folder, "");
+  write(config, *generator.model, folder);
+}
+
+void save_model(const TextClassifier& classifier, const std::filesystem::path& folder) {
+  FolderConfig config(classifier.model->choice());
+  config.tokenizer = write_tokenizer(*classifier.tokenizer, folder, "");
+  config.labels = classifier.labels;
+  write(config, *classifier.model, folder);
 }
 
 }  // namespace heed

@@ -1,34 +1,50 @@
 // A trained model as a folder: config.json says what it is, model.safetensors holds its parameters,
-// and its tokenizers' files lie beside. What all kinds of models have in common.
+// and the files of its tokenizers lie beside them.
+//
+//   const LoadedModel model = load_model("folder");       // whatever it holds
+//   const Translator translator = load_translator("folder");  // or that, or an error
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <variant>
 
+#include "heed/generation/text_model.h"
+#include "heed/generation/translator.h"
+#include "heed/models/kinds.h"
 #include "heed/text/tokenizer.h"
 
 namespace heed {
 
 inline constexpr std::string_view kModelConfigFile = "config.json";
 inline constexpr std::string_view kModelFile = "model.safetensors";
-/// Where the folder of a training run leads to its best and its last checkpoint.
+/// The links in the folder of a training run to its best and its last checkpoint.
 inline constexpr std::string_view kBestCheckpoint = "checkpoint_best";
 inline constexpr std::string_view kLastCheckpoint = "checkpoint_last";
 
-/// Writes a tokenizer's files into the folder, their names behind the prefix; the name of the one
-/// that load_tokenizer() reads.
-std::string write_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& folder,
-                            std::string_view prefix);
-
-/// The folder of a model: the one given, or, if that is where a model was trained, its best
-/// checkpoint, or its last if none was judged.
+/// The folder of a model: the one given or, if a model was trained there, its best checkpoint, or
+/// its last one if none was validated.
 std::filesystem::path find_model(const std::filesystem::path& folder);
 
-/// The kind of model that a folder says it holds; throws if it is none of heed's.
-std::string kind_of_model(const std::filesystem::path& folder);
+/// The kind of model that a folder holds; throws if it is none of heed's.
+const ModelKind& kind_of_model(const std::filesystem::path& folder);
 
-/// Throws unless the folder holds that kind.
-void check_kind(const std::filesystem::path& folder, std::string_view kind);
+/// A model of any task.
+using LoadedModel = std::variant<Translator, TextGenerator, TextClassifier>;
+
+/// Reads a folder, ready for use (not for training). The folder of a whole training run will do:
+/// find_model().
+LoadedModel load_model(const std::filesystem::path& place);
+
+/// The same for one task; throws if the folder holds a model of another.
+Translator load_translator(const std::filesystem::path& place);
+TextGenerator load_text_generator(const std::filesystem::path& place);
+TextClassifier load_text_classifier(const std::filesystem::path& place);
+
+/// Writes config.json, model.safetensors and the files of the tokenizers into a folder that exists.
+void save_model(const Translator& translator, const std::filesystem::path& folder);
+void save_model(const TextGenerator& generator, const std::filesystem::path& folder);
+void save_model(const TextClassifier& classifier, const std::filesystem::path& folder);
 
 }  // namespace heed

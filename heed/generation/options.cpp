@@ -6,26 +6,27 @@
 namespace heed {
 
 void SearchOptions::fields(io::Fields& field) {
-  field("method", method, "take the likeliest tokens, or draw them at random");
-  field("beam_size", beam_size, "hypotheses followed at once; 1 is greedy", {.min = 1});
-  field("n_best", n_best, "results per sentence", {.min = 1});
+  field("method", method, "take the most probable tokens, or sample");
+  field("beam_size", beam_size, "number of hypotheses; 1: greedy search", {.min = 1});
+  field("n_best", n_best, "number of results per sentence", {.min = 1});
   field("stopping", stopping,
-        "a sentence ends when nothing can become better, or when beam_size are finished");
+        "stop when no better result is possible, or when beam_size are finished");
   field("length_penalty", length_penalty, "alpha, the weight of the length in scores", {.min = 0});
   field("length_penalty_form", length_penalty_form,
         "log p / L^alpha, or log p / ((5 + L) / 6)^alpha");
-  field("min_length", min_length, "the fewest tokens of a result", {.min = 0});
-  field("max_length", max_length, "the most tokens of a result", {.min = 0});
+  field("min_length", min_length, "minimum number of tokens of a result", {.min = 0});
+  field("max_length", max_length, "maximum number of tokens of a result", {.min = 0});
   field("max_length_ratio", max_length_ratio, "at most ratio * source tokens + extra", {.min = 0});
   field("max_length_extra", max_length_extra, "at most ratio * source tokens + extra", {.min = 0});
-  field("no_repeat_ngram", no_repeat_ngram, "no sequence of that many tokens twice; 0: any",
+  field("no_repeat_ngram", no_repeat_ngram, "n-grams of this length may not repeat; 0: no limit",
         {.min = 0});
   field("allow_unknown", allow_unknown, "whether the unknown token may be chosen");
   field("temperature", temperature, "sample: softmax(scores / temperature)", {.min = 0});
-  field("top_k", top_k, "sample: only among the likeliest that many; 0: all", {.min = 0});
-  field("top_p", top_p, "sample: only among the likeliest that together reach that probability",
+  field("top_k", top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
+  field("top_p", top_p,
+        "sample: only from the most probable tokens that together reach this probability",
         {.min = 0, .max = 1});
-  field("seed", seed, "sample: the seed of the random numbers");
+  field("seed", seed, "sample: seed of the random numbers");
 }
 
 void SearchOptions::validate() const {

@@ -1,5 +1,5 @@
-// What a search is told: how wide it looks, how long results may be, how they are compared, and how
-// tokens are drawn when it samples.
+// The options of a search: its width, the length of results, how they are compared, and how tokens
+// are sampled.
 //
 // Hypotheses of different lengths are compared by a score, their log-probability divided by a
 // penalty that grows with the length L (L counts the end token, so it is at least 1):
@@ -7,12 +7,12 @@
 //   gnmt:   score = log p / ((5 + L) / 6)^alpha     Wu et al. 2016, equation 14
 // Alpha 0 compares plain log-probabilities, which favours short results.
 //
-// A running hypothesis only loses probability, but with alpha > 0 a longer one divides by more. So
-// with log p so far and the greatest length M that its sentence may have, end included, no way of
-// ending it scores above
+// The log-probability of a running hypothesis only decreases, but with alpha > 0 a longer one is
+// divided by more. So with log p so far and the maximum length M of its sentence, end token
+// included, it cannot reach a score above
 //   log p / penalty(M)
-// and once n_best results are at least that good it cannot change them. That bound is what
-// `exact` stops by; its results are those of running every sentence to its greatest length.
+// and once n_best results are at least that good it cannot change them. `exact` stops by this
+// bound; its results are those of running every sentence to its maximum length.
 #pragma once
 
 #include <array>
@@ -23,13 +23,13 @@
 namespace heed {
 
 enum class SearchMethod : std::uint8_t {
-  beam,    // the likeliest: greedily with a beam of 1
-  sample,  // drawn at random
+  beam,    // the most probable; greedy with a beam of 1
+  sample,  // sampled at random
 };
 enum class LengthPenalty : std::uint8_t { power, gnmt };
 enum class Stopping : std::uint8_t {
   exact,  // when no running hypothesis can change the n best
-  first,  // when beam_size are finished, as fairseq does: sooner, and perhaps not the best
+  first,  // when beam_size are finished, as fairseq does: faster, but perhaps not the best
 };
 
 /// The names that configs use.
@@ -54,10 +54,10 @@ struct SearchOptions {
   LengthPenalty length_penalty_form = LengthPenalty::power;
   std::int64_t min_length = 0;
   std::int64_t max_length = 512;
-  double max_length_ratio = 2.0;  // a sentence of S tokens: at most ratio * S + extra
+  double max_length_ratio = 2.0;  // a sentence of S tokens has at most ratio * S + extra
   double max_length_extra = 20.0;
 
-  std::int64_t no_repeat_ngram = 0;  // 0: anything may repeat
+  std::int64_t no_repeat_ngram = 0;  // 0: n-grams may repeat
   bool allow_unknown = false;
 
   double temperature = 1.0;
@@ -66,15 +66,15 @@ struct SearchOptions {
   std::uint64_t seed = 1;
 
   void fields(io::Fields& field);
-  /// Throws heed::Error when members are out of range or do not fit together.
+  /// Throws heed::Error if members are out of range or do not fit together.
   void validate() const;
 };
 
-/// What the log-probability of a hypothesis of that length, end token included, is divided by.
+/// The divisor of the log-probability of a hypothesis of that length, end token included.
 double length_divisor(const SearchOptions& options, std::int64_t length);
 
-/// The most tokens that a sentence may get: the least of max_length and, if there is a source of S
-/// tokens, ratio * S + extra.
+/// The maximum number of tokens of a result: the smaller of max_length and, if there is a source of
+/// S tokens, ratio * S + extra.
 std::int64_t longest_result(const SearchOptions& options,
                             std::optional<std::int64_t> source_length);
 

@@ -7,8 +7,9 @@ namespace heed {
 
 void OrderingOptions::fields(io::Fields& field) {
   field("window", window, "sentences that are sorted by length together", {.min = 1});
-  field("batch_tokens", batch_tokens, "sentences of a batch times its longest", {.min = 1});
-  field("batch_sentences", batch_sentences, "sentences of a batch", {.min = 1});
+  field("batch_tokens", batch_tokens, "tokens of a batch: number of sentences times the longest",
+        {.min = 1});
+  field("batch_sentences", batch_sentences, "maximum number of sentences of a batch", {.min = 1});
 }
 
 void OrderingOptions::validate() const {

@@ -1,13 +1,13 @@
-// A filter that works in batches and still answers in order. Sentences wait in a window; when it is
-// full, or on flush(), they are sorted by length into batches that pad little, and each result is
-// handed on as soon as all before it have been.
+// A filter that works in batches and returns results in the order of the inputs. Sentences wait in
+// a window; when it is full, or on flush(), they are sorted by length into batches with little
+// padding, and each result is passed on as soon as all earlier ones have been.
 //
 //   OrderedFilter<Sentence, Translation> filter({.window = 1000}, translate_batch, print);
 //   while (read(sentence)) filter.add(sentence, length_of(sentence));
 //   filter.flush();
 //
-// The window bounds how far a pipe's answers lag behind its questions; where a person or a program
-// waits for the answer before asking again, call flush() after each question.
+// The window limits how far the results of a pipe lag after its inputs. If the caller waits for the
+// result before sending the next input, call flush() after each input.
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,37 @@
 
 #include "heed/base/error.h"
 #include "heed/io/fields.h"
+#include "heed/tensor/padding.h"
 
 namespace heed {
 
 struct OrderingOptions {
-  std::int64_t window = 1000;          // sentences sorted together
-  std::int64_t batch_tokens = 4096;    // of a batch: sentences times its longest
-  std::int64_t batch_sentences = 256;  // of a batch
+  std::int64_t window = 1000;                // sentences sorted together
+  std::int64_t batch_tokens = kBatchTokens;  // of a batch: number of sentences times the longest
+  std::int64_t batch_sentences = 256;        // sentences of a batch
 
   void fields(io::Fields& field);
-  /// Throws heed::Error when a member is below 1.
+  /// Throws heed::Error if a member is below 1.
   void validate() const;
 };
 
-/// The places of a window's sentences, cut into batches of similar lengths, the longest sentence
-/// first in each; the batch of the earliest sentence comes first, then that of the earliest of the
-/// others. A sentence beyond batch_tokens is a batch by itself.
+/// The indices of a window's sentences, grouped into batches of similar lengths, the longest
+/// sentence first in each. The batch with the earliest sentence comes first, then the one with the
+/// earliest of the others. A sentence longer than batch_tokens is a batch by itself.
 std::vector<std::vector<std::int64_t>> plan_batches(std::span<const std::int64_t> lengths,
                                                     const OrderingOptions& options);
 
 template <typename Input, typename Output>
 class OrderedFilter {
  public:
-  /// An input and its number, counted from 0 over the filter's whole life.
+  /// An input and its number, counted from 0 over the life of the filter.
   struct Item {
     std::int64_t number;
     Input input;
   };
-  /// Gives the outputs of a batch, in the batch's order.
+  /// Returns the outputs of a batch, in the order of the batch.
   using Run = std::function<std::vector<Output>(std::span<const Item> batch)>;
-  /// Takes the output of input `number`; called with 0, 1, 2, …
+  /// Receives the output of input `number`; called with 0, 1, 2, …
   using Emit = std::function<void(std::int64_t number, Output output)>;
 
   OrderedFilter(const OrderingOptions& options, Run run, Emit emit)
@@ -56,7 +57,7 @@ class OrderedFilter {
     options_.validate();
   }
 
-  /// Takes the next input, of so many tokens; runs the window if that fills it.
+  /// Adds the next input, of that many tokens; runs the window if it is then full.
   void add(Input input, std::int64_t length) {
     const std::int64_t number = emitted_ + std::ssize(waiting_);
     waiting_.push_back({number, std::move(input)});
@@ -64,7 +65,8 @@ class OrderedFilter {
     if (std::ssize(waiting_) >= options_.window) flush();
   }
 
-  /// Runs all that waits. What `run` throws passes through; the filter is then of no more use.
+  /// Runs all waiting inputs. Exceptions of `run` pass through; the filter must not be used after
+  /// one.
   void flush() {
     std::vector<std::optional<Output>> outputs(waiting_.size());
     std::size_t next = 0;

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "heed/base/error.h"
 #include "heed/generation/alignment.h"
+#include "heed/generation/examine.h"
 
 namespace heed {
 namespace {
 
-// A vocabulary of bytes or characters may write what would end a line or a column.
+// The tokens of a vocabulary of bytes or characters may end a line or a column.
 std::string one_line(std::string text, bool has_columns) {
   std::replace_if(
       text.begin(), text.end(),
@@ -17,23 +19,16 @@ std::string one_line(std::string text, bool has_columns) {
   return text;
 }
 
-// Scores that belong to nothing, such as those of an empty line, are 0.
-Hypothesis scored(const Translator& translator, const Translated& translated,
-                  const Translation& result, const SearchOptions& search) {
-  if (translated.source.size() <= 1) return {};
-  return examine_score(translator, {translated.source, result.hypothesis.tokens}, search);
-}
-
 std::string n_best_lines(const Translator& translator, const Translated& translated,
-                         const OutputForm& form, const SearchOptions& search) {
+                         const OutputForm& form) {
   std::string lines;
   for (const Translation& result : translated.found) {
-    const Hypothesis numbers = scored(translator, translated, result, search);
+    const Hypothesis& numbers = result.hypothesis;
     lines += fmt::format("{} ||| {} ||| logprob= {:.4f} ||| {:.4f}", translated.number,
                          one_line(result.text, false), numbers.log_probability, numbers.score);
     if (form.alignment != AlignmentForm::none) {
       lines += " ||| ";
-      lines += alignment_text(translator, {translated.source, result.hypothesis.tokens}, form);
+      lines += alignment_text(translator, translated.source, numbers, form);
     }
     lines += '\n';
   }
@@ -43,44 +38,49 @@ std::string n_best_lines(const Translator& translator, const Translated& transla
 }  // namespace
 
 void OutputForm::fields(io::Fields& field) {
-  field("with_score", with_score, "a column with the score: log p by the length penalty");
+  field("with_score", with_score, "a column with the score: log p divided by the length penalty");
   field("alignment", alignment, "a column of links (0-0 1-2) or of weights (0.9,0.1 0.2,0.8)");
-  field("alignment_unit", alignment_unit, "what alignments are between");
+  field("alignment_unit", alignment_unit, "unit of alignments");
   field("alignment_layer", alignment_layer,
-        "the decoder's layer that alignments are read from; none: the mean of all", {.min = 1});
+        "decoder layer whose weights give alignments; none: the mean of all", {.min = 1});
 }
 
 std::string output_lines(const Translator& translator, const Translated& translated,
                          const OutputForm& form, const SearchOptions& search) {
-  if (search.n_best > 1) return n_best_lines(translator, translated, form, search);
+  if (search.n_best > 1) return n_best_lines(translator, translated, form);
   const bool has_columns = form.with_score || form.alignment != AlignmentForm::none;
   const Translation result = translated.found.empty() ? Translation{} : translated.found[0];
   std::string line = one_line(result.text, has_columns);
   if (form.with_score) {
-    line += fmt::format("\t{:.4f}", scored(translator, translated, result, search).score);
+    line += fmt::format("\t{:.4f}", result.hypothesis.score);
   }
   if (form.alignment != AlignmentForm::none) {
     line += '\t';
-    line += alignment_text(translator, {translated.source, result.hypothesis.tokens}, form);
+    line += alignment_text(translator, translated.source, result.hypothesis, form);
   }
   line += '\n';
   return line;
 }
 
-std::string alignment_text(const Translator& translator, const WrittenFor& written,
-                           const OutputForm& form) {
-  if (written.source.size() <= 1 || written.tokens.empty()) return "";
+ObservedWeights observed_for(const OutputForm& form) {
+  return form.alignment == AlignmentForm::none ? ObservedWeights::none : ObservedWeights::cross;
+}
+
+std::string alignment_text(const Translator& translator, std::span<const std::int32_t> tokens_read,
+                           const Hypothesis& hypothesis, const OutputForm& form) {
+  const std::vector<std::int32_t>& tokens = hypothesis.tokens;
+  if (tokens_read.size() <= 1 || tokens.empty()) return "";
+  HEED_CHECK(hypothesis.weights,
+             "[alignment] the translation was not observed: set TranslateOptions::observed");
   const bool of_words = form.alignment_unit == AlignmentUnit::words;
-  const Tensor all =
-      source_attention(examine_weights(translator, written), form.alignment_layer);  // [T + 1, S]
+  const Tensor all = source_attention(*hypothesis.weights, form.alignment_layer);  // [T + 1, S]
   if (form.alignment == AlignmentForm::soft && !of_words) return to_soft_text(all);
-  // The ends are no words, and what looks at the end rather than at a word is best left out of
-  // neither: it gets the word it looked at most.
+  // The end tokens are not words. A token that attends most to the end token is linked to the word
+  // that it attends to most.
   const Tensor inner = without_ends(all);  // [T, S - 1]
-  const auto source = written.source.first(written.source.size() - 1);
+  const auto source = tokens_read.first(tokens_read.size() - 1);
   const auto source_words = word_numbers(word_spans(*translator.source(), source), source.size());
-  const auto target_words =
-      word_numbers(word_spans(*translator.target(), written.tokens), written.tokens.size());
+  const auto target_words = word_numbers(word_spans(*translator.target(), tokens), tokens.size());
   const WordMap words{source_words, target_words};
   if (form.alignment == AlignmentForm::soft) return to_soft_text(merge_words(inner, words));
   const Alignment links = hard_alignment(inner);

@@ -1,18 +1,18 @@
-// What a filter writes for a translated sentence:
+// The text that a filter writes for a translated sentence:
 //   the text                                   a line for each sentence; then, between tabs,
 //   the score                                  with_score: log p by the length penalty
-//   the alignment                              hard: "0-0 1-2" (Pharaoh); soft: see alignment.h
+//   the alignment                              hard: "0-0 1-2" (Pharaoh); soft: alignment.h
 // or, with n_best, a line for each result as Moses writes them, which has all scores:
 //   number ||| text ||| logprob= log p ||| score [||| alignment]
-// Numbers and alignments come from examine.h, so that no byte depends on the batch.
+// Scores and alignments come from the pass that translated the sentence.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
-#include "heed/generation/examine.h"
 #include "heed/generation/translation_filter.h"
 #include "heed/io/fields.h"
 
@@ -20,7 +20,7 @@ namespace heed {
 
 enum class AlignmentForm : std::uint8_t { none, hard, soft };
 enum class AlignmentUnit : std::uint8_t {
-  words,   // between white space
+  words,   // separated by white space
   tokens,  // of the vocabularies
 };
 
@@ -38,19 +38,22 @@ struct OutputForm {
   bool with_score = false;
   AlignmentForm alignment = AlignmentForm::none;
   AlignmentUnit alignment_unit = AlignmentUnit::words;
-  std::optional<std::int64_t> alignment_layer = {};  // of the decoder, from 1; none: all
+  std::optional<std::int64_t> alignment_layer = {};  // layer of the decoder, from 1; none: all
 
   void fields(io::Fields& field);
 };
 
-/// The lines of one sentence, each with its line end. Line breaks in a text become spaces, tabs too
-/// where they part columns. `search` says whether there are n best, and the length penalty.
+/// The lines of one sentence, each with its line end. Line breaks in a text become spaces, and so
+/// do tabs where they separate columns. `search` has n_best and the length penalty.
 std::string output_lines(const Translator& translator, const Translated& translated,
                          const OutputForm& form, const SearchOptions& search);
 
-/// The alignment of one result as text; soft ones of tokens have the ends as their last row and
-/// column, all others leave the ends out.
-std::string alignment_text(const Translator& translator, const WrittenFor& written,
-                           const OutputForm& form);
+/// The alignment of one result as text. Soft alignments of tokens have the end tokens as last row
+/// and column; all others omit the end tokens.
+std::string alignment_text(const Translator& translator, std::span<const std::int32_t> source,
+                           const Hypothesis& hypothesis, const OutputForm& form);
+
+/// The attention weights that translations must keep for this form (TranslateOptions::observed).
+ObservedWeights observed_for(const OutputForm& form);
 
 }  // namespace heed

@@ -21,14 +21,15 @@ Rule require_length(std::int64_t min_length, std::int32_t end) {
 
 Rule ban_repeated_ngrams(std::int64_t n) {
   HEED_CHECK(n >= 1, "[rules] sequences of {} tokens: the least is 1", n);
-  return [context = n - 1](std::span<const std::int32_t> prefix,
-                           std::vector<std::int32_t>& banned) {
-    if (std::ssize(prefix) <= context) return;
-    const auto last = prefix.end() - context;  // where the n-gram that the next token ends begins
-    for (auto at = prefix.begin(); at + context != prefix.end(); ++at) {
-      if (std::equal(last, prefix.end(), at)) banned.push_back(at[context]);
-    }
-  };
+  return
+      [context = n - 1](std::span<const std::int32_t> prefix, std::vector<std::int32_t>& banned) {
+        if (std::ssize(prefix) <= context) return;
+        const auto last =
+            prefix.end() - context;  // start of the n-gram that the next token would complete
+        for (auto at = prefix.begin(); at + context != prefix.end(); ++at) {
+          if (std::equal(last, prefix.end(), at)) banned.push_back(at[context]);
+        }
+      };
 }
 
 }  // namespace heed

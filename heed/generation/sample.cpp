@@ -23,7 +23,7 @@ double total_weight(std::span<const float> weights, std::span<const std::int32_t
   return total;
 }
 
-// 53 random bits: 24 would never reach the rare half of a large vocabulary's tail.
+// 53 random bits: with 24, half of the tail of a large vocabulary would never be drawn.
 double uniform(RandomStream random, const Sequence& sequence) {
   const auto copy = static_cast<std::uint64_t>(sequence.copy);
   const std::uint64_t at = (copy << 32) + 2 * sequence.so_far.tokens.size();
@@ -31,7 +31,7 @@ double uniform(RandomStream random, const Sequence& sequence) {
   return static_cast<double>((high << 26) + low) * 0x1p-53;
 }
 
-// softmax(scores / temperature) with nothing for what is banned.
+// softmax(scores / temperature), with 0 for banned tokens.
 void tempered(const Lockstep& lockstep, std::int64_t row, double temperature, float* weights) {
   const std::span<const float> scores = lockstep.scores(row);
   const float shift = lockstep.normaliser(row).shift;
@@ -59,7 +59,7 @@ std::vector<std::int32_t> cut_tail(std::span<const float> weights, std::int64_t 
     std::nth_element(tokens.begin(), tokens.begin() + top_k, tokens.end(), by_weight);
     tokens.resize(static_cast<std::size_t>(top_k));
   }
-  // A nucleus is small as a rule: sorted piece by piece, and no further than it reaches.
+  // A nucleus is usually small: it is sorted piece by piece, and only as far as needed.
   const double wanted =
       top_p < 1.0 ? top_p * total_weight(weights, tokens) : std::numeric_limits<double>::infinity();
   double reached = 0.0;
@@ -79,7 +79,7 @@ std::int32_t draw(std::span<const float> weights, std::span<const std::int32_t> 
                   double uniform) {
   const double target = uniform * total_weight(weights, tokens);
   double reached = 0.0;
-  std::int32_t last = kernels::kNoToken;  // where rounding leaves the sum below the target
+  std::int32_t last = kernels::kNoToken;  // used if rounding leaves the sum below the target
   for (const std::int32_t token : tokens) {
     const double weight = weight_of(weights, token);
     if (weight == 0.0) continue;

@@ -1,10 +1,10 @@
-// Results drawn at random: each token from p = softmax(scores / temperature) over what the rules
-// allow, cut to
-//   top_k  the k likeliest (Fan et al. 2018), then
-//   top_p  of those the fewest, likeliest first, that have at least the share top_p of their
-//          probability (the nucleus, Holtzman et al. 2020).
-// A draw depends on the seed, the sentence's stream, the copy and the position alone: not on the
-// batch, nor on how many copies there are.
+// Sampling: each token is drawn from p = softmax(scores / temperature) over the tokens that the
+// rules allow, restricted to
+//   top_k  the k most probable (Fan et al. 2018), then
+//   top_p  of those the smallest set, most probable first, that holds at least the share top_p of
+//          their probability (the nucleus, Holtzman et al. 2020).
+// A draw depends only on the seed, the sentence's stream, the copy and the position: not on the
+// batch, nor on the number of copies.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace heed {
 /// n_best independent results for each sentence, best score first.
 std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const SearchPlan& plan);
 
-/// The tokens that top_k (0: all) and top_p leave of weights, likeliest first and the lowest first
-/// among equals; those of weight 0 never. Weights need not sum to 1.
+/// The tokens that remain after top_k (0: all) and top_p, most probable first and the lowest first
+/// among equals; never those of weight 0. Weights need not sum to 1.
 std::vector<std::int32_t> cut_tail(std::span<const float> weights, std::int64_t top_k,
                                    double top_p);
 
-/// The token of `tokens` that a uniform number in [0, 1) falls on when each has a share of [0, 1)
-/// as large as its weight, in their order; kNoToken if no weight is above 0.
+/// The token of `tokens` that a uniform number in [0, 1) selects, if each token has a share of [0,
+/// 1) proportional to its weight, in their order; kNoToken if no weight is above 0.
 std::int32_t draw(std::span<const float> weights, std::span<const std::int32_t> tokens,
                   double uniform);
 

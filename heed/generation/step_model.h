@@ -1,5 +1,5 @@
-// A model as searches see it: some sequences in progress, and for each the scores of its next
-// token. What it is not: a search; those are beside it.
+// The interface of a model to the searches: a number of sequences in progress, and for each the
+// scores of its next token.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ class StepModel {
  public:
   virtual ~StepModel() = default;
 
-  /// The number of sequences now.
+  /// The current number of sequences.
   virtual std::int64_t rows() const = 0;
-  /// The number of tokens there are to choose from, V.
+  /// The number of tokens of the vocabulary, V.
   virtual std::int64_t vocabulary() const = 0;
-  /// Appends a token to each sequence and gives the scores of the next one, before the softmax:
-  /// f32 [rows, V].
+  /// Appends a token to each sequence and returns the scores (logits) of the next one: f32 [rows,
+  /// V].
   virtual Tensor step(std::span<const std::int32_t> last) = 0;
-  /// Sequence i becomes what sequence from[i] was; there may then be fewer sequences, or more.
+  /// Sequence i becomes the former sequence from[i]; the number of sequences may change.
   virtual void reorder(std::span<const std::int64_t> from) = 0;
 };
 

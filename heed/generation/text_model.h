@@ -1,35 +1,27 @@
-// Language models and classifiers with their tokenizers, as they lie in folders.
+// Models with their tokenizers, as folders hold them: one type for each task. translator.h has that
+// of translation.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "heed/models/classifier.h"
-#include "heed/models/language_model.h"
+#include "heed/models/model.h"
 #include "heed/text/tokenizer.h"
 
 namespace heed {
 
+/// Task::language.
 struct TextGenerator {
-  LanguageModel model;
+  std::unique_ptr<CausalModel> model;
   std::shared_ptr<const Tokenizer> tokenizer;
 };
 
+/// Task::classify.
 struct TextClassifier {
-  Classifier model;
+  std::unique_ptr<ClassificationModel> model;
   std::shared_ptr<const Tokenizer> tokenizer;
   std::vector<std::string> labels;  ///< In the order of the model's classes.
 };
-
-/// Writes config.json, model.safetensors and the tokenizer's files into a folder that exists.
-void save_text_generator(const TextGenerator& generator, const std::filesystem::path& folder);
-void save_text_classifier(const TextClassifier& classifier, const std::filesystem::path& folder);
-
-/// Reads what was written so, ready for use (not for training). The folder of a whole training
-/// run will do: find_model().
-TextGenerator load_text_generator(const std::filesystem::path& place);
-TextClassifier load_text_classifier(const std::filesystem::path& place);
 
 }  // namespace heed

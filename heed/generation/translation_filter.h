@@ -1,6 +1,6 @@
-// A translator as a filter: sources go in one by one, translations come out in the same order, and
-// in between they are sorted by length into batches. What a source is translated to does not depend
-// on its neighbours.
+// A translator as a filter: sources are added one by one, translations come out in the same order,
+// and in between the sources are sorted by length into batches. The translation of a source does
+// not depend on the other sources.
 //
 //   TranslationFilter filter(translator, {}, {.window = 1000}, [](const Translated& t) { … });
 //   while (read(sentence)) filter.add(translator.read(sentence));
@@ -16,24 +16,24 @@
 
 namespace heed {
 
-/// A source and what was found for it.
+/// A source and its translations.
 struct Translated {
-  std::int64_t number = 0;           ///< Of the source, from 0; of its random numbers too.
-  std::vector<std::int32_t> source;  ///< As Translator::read() gives it.
-  std::vector<Translation> found;    ///< The n best; one that is empty for a source without tokens.
+  std::int64_t number = 0;  ///< Number of the source, from 0; also of its stream of random numbers.
+  std::vector<std::int32_t> source;  ///< As returned by Translator::read().
+  std::vector<Translation> found;  ///< The n best; a single empty one for a source without tokens.
 };
 
 class TranslationFilter {
  public:
   using Emit = std::function<void(const Translated&)>;
 
-  /// The batches are those of `ordering`. The translator must outlive the filter.
+  /// `ordering` has the options of the batches. The translator must outlive the filter.
   TranslationFilter(const Translator& translator, const TranslateOptions& options,
                     const OrderingOptions& ordering, Emit emit);
 
-  /// Takes the next source; one without tokens is passed on as nothing.
+  /// Adds the next source; the translation of one without tokens is empty.
   void add(std::vector<std::int32_t> source);
-  /// Translates all that waits.
+  /// Translates all waiting sources.
   void flush() { filter_.flush(); }
 
  private:

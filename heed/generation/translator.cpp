@@ -5,50 +5,57 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
-#include "heed/generation/model_folder.h"
+#include "heed/generation/decoding_steps.h"
+#include "heed/generation/examine.h"
 #include "heed/generation/ordering.h"
 #include "heed/generation/plan.h"
 #include "heed/generation/search.h"
 #include "heed/generation/watched_steps.h"
-#include "heed/nn/checkpoint_file.h"
-#include "heed/tensor/create.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/copy.h"
 
 namespace heed {
 namespace {
 
-constexpr std::string_view kKind = "translator";
+PaddedRows padded(std::span<const Translator::Source> sources, std::int32_t padding) {
+  std::vector<std::span<const std::int32_t>> rows;
+  for (const Translator::Source& source : sources) rows.emplace_back(source.tokens);
+  return pad_rows(rows, padding);
+}
 
-// What config.json says of a translator.
-struct TranslatorFolder {
-  std::string kind{kKind};
-  std::string source_tokenizer;
-  std::string target_tokenizer;
-  TransformerConfig model;
-
-  void fields(io::Fields& field) {
-    field("kind", kind, "what the folder holds");
-    field("source_tokenizer", source_tokenizer, "the file of the source's tokenizer");
-    field("target_tokenizer", target_tokenizer, "the file of the target's tokenizer");
-    field("model", model, "the Transformer");
+// The encoder's weights of one sentence of S tokens: [1, H, S, S] a layer.
+std::vector<LayerWeights> encoder_of(const std::vector<LayerWeights>& batch, std::int64_t row,
+                                     std::int64_t S) {
+  std::vector<LayerWeights> own;
+  for (const LayerWeights& layer : batch) {
+    Tensor self;
+    if (layer.self.defined()) {
+      const Tensor one = slice(layer.self, 0, row, row + 1);        // [1, H, longest, longest]
+      self = contiguous_copy(slice(slice(one, 2, 0, S), 3, 0, S));  // [1, H, S, S]
+    }
+    own.push_back({.self = self, .cross = {}});
   }
-};
+  return own;
+}
 
-Tensor wide(std::span<const std::int32_t> ids) {
-  const std::vector<std::int64_t> values(ids.begin(), ids.end());
-  return from_values(std::span<const std::int64_t>(values), {1, std::ssize(values)});  // [1, T]
+bool is_complete(const ModelWeights& weights, ObservedWeights what) {
+  return std::ranges::all_of(weights.decoder, [&](const LayerWeights& layer) {
+    return layer.cross.defined() && (what == ObservedWeights::cross || layer.self.defined());
+  });
 }
 
 }  // namespace
 
-Translator::Translator(Transformer model, std::shared_ptr<const Tokenizer> source,
+Translator::Translator(std::unique_ptr<TranslationModel> model,
+                       std::shared_ptr<const Tokenizer> source,
                        std::shared_ptr<const Tokenizer> target)
     : model_(std::move(model)), source_(std::move(source)), target_(std::move(target)) {
-  const TransformerConfig& config = model_.config();
   HEED_CHECK(
-      source_->size() == config.source_vocabulary && target_->size() == config.target_vocabulary,
+      source_->size() == model_->source_vocabulary() &&
+          target_->size() == model_->target_vocabulary(),
       "[translator] tokenizers of {} and {} tokens, a model of {} and {}: they do not belong "
       "together",
-      source_->size(), target_->size(), config.source_vocabulary, config.target_vocabulary);
+      source_->size(), target_->size(), model_->source_vocabulary(), model_->target_vocabulary());
 }
 
 std::vector<std::int32_t> Translator::read(std::string_view sentence) const {
@@ -60,28 +67,39 @@ std::vector<std::int32_t> Translator::read(std::string_view sentence) const {
 std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
                                             const TranslateOptions& options) const {
   const NoGrad no_grad;
-  const auto B = static_cast<std::int64_t>(sources.size());
-  std::size_t longest = 1;
-  for (const Source& source : sources) longest = std::max(longest, source.tokens.size());
-  const auto S = static_cast<std::int64_t>(longest);
-  Tensor ids = full({B, S}, source_->special().padding, DType::i64);  // [B, S]
-  Tensor lengths = empty({B}, DType::i64);                            // [B]
+  const PaddedRows batch = padded(sources, source_->special().padding);
   std::vector<Start> starts;
-  for (std::int64_t b = 0; b < B; ++b) {
-    const auto& [source, stream] = sources[static_cast<std::size_t>(b)];
-    std::ranges::copy(source, ids.mutable_data<std::int64_t>() + b * S);
-    lengths.mutable_data<std::int64_t>()[b] = std::ssize(source);
+  for (const auto& [tokens, stream] : sources) {
     starts.push_back(
-        {.token = target_->special().begin, .source_length = std::ssize(source), .stream = stream});
+        {.token = target_->special().begin, .source_length = std::ssize(tokens), .stream = stream});
   }
-  const auto steps = make_steps(model_, model_.encode(ids, lengths), options.stepping);
+  std::vector<LayerWeights> encoder;
+  const Memory memory = model_->encode(batch.tokens, batch.lengths,
+                                       options.observed == ObservedWeights::all ? &encoder : nullptr);
+  DecodingSteps steps(model_->output_layer(), std::ssize(sources),
+                      model_->start(memory, options.stepping), options.observed);
   SearchOptions bounded = options.search;
-  bounded.max_length = std::min(bounded.max_length, model_.target.max_length() - 1);  // begin
+  bounded.max_length = std::min(bounded.max_length, model_->max_target() - 1);  // begin
   bounded.min_length = std::min(bounded.min_length, bounded.max_length);
-  WatchedSteps watched(*steps, [&](std::span<const std::int32_t>) {
+  WatchedSteps watched(steps, [&](std::span<const std::int32_t>) {
     if (options.on_step) options.on_step();
   });
-  return search(watched, starts, make_plan(bounded, target_->special()));
+  std::vector<NBest> found = search(watched, starts, make_plan(bounded, target_->special()));
+  if (options.observed == ObservedWeights::none) return found;
+  for (std::size_t b = 0; b < found.size(); ++b) {
+    const std::vector<std::int32_t>& source = sources[b].tokens;
+    for (Hypothesis& hypothesis : found[b]) {
+      ModelWeights weights{
+          .encoder = encoder_of(encoder, static_cast<std::int64_t>(b), std::ssize(source)),
+          .decoder = steps.weights_of(hypothesis, std::ssize(source))};
+      // An attention that keeps no keys has no weights step by step, but in a pass over the whole.
+      if (!is_complete(weights, options.observed)) {
+        weights = examine_weights(*this, {source, hypothesis.tokens});
+      }
+      hypothesis.weights = std::move(weights);
+    }
+  }
+  return found;
 }
 
 std::vector<std::vector<Translation>> Translator::translate_batch(
@@ -127,39 +145,6 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
     }
   }
   return results;
-}
-
-TransformerWeights Translator::weights(std::span<const std::int32_t> source,
-                                       std::span<const std::int32_t> target) const {
-  return model_.weights(wide(source), {}, wide(target));
-}
-
-void save_translator(const Translator& translator, const std::filesystem::path& folder) {
-  const bool shared = translator.source() == translator.target();
-  TranslatorFolder about;
-  about.model = translator.model().config();
-  about.source_tokenizer = write_tokenizer(*translator.source(), folder, shared ? "" : "source_");
-  about.target_tokenizer =
-      shared ? about.source_tokenizer : write_tokenizer(*translator.target(), folder, "target_");
-  io::save_config(folder / kModelConfigFile, about);
-  save_parameters(translator.model(), folder / kModelFile);
-}
-
-Translator load_translator(const std::filesystem::path& place) {
-  const std::filesystem::path folder = find_model(place);
-  check_kind(folder, kKind);
-  TranslatorFolder about;
-  io::load_config(folder / kModelConfigFile, about);
-  const std::shared_ptr<const Tokenizer> source = load_tokenizer(folder / about.source_tokenizer);
-  const std::shared_ptr<const Tokenizer> target =
-      about.target_tokenizer == about.source_tokenizer
-          ? source
-          : std::shared_ptr<const Tokenizer>(load_tokenizer(folder / about.target_tokenizer));
-  Generator unused(0);
-  Transformer model(about.model, unused);
-  load_parameters(model, folder / kModelFile);
-  model.eval();
-  return {std::move(model), source, target};
 }
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// A model that somebody looks at before each of its steps: to tell what was chosen, or to end a
+// A model that calls a function before each of its steps, to report the chosen tokens or to stop a
 // search by throwing.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace heed {
 
 class WatchedSteps : public StepModel {
  public:
-  /// Given each row's last token, before the step that appends it.
+  /// Called with the last token of each row, before the step that appends it.
   using Before = std::function<void(std::span<const std::int32_t> last)>;
 
   /// The model must outlive it.

@@ -1,4 +1,5 @@
-// A file that grows by whole pieces: what write() was given survives the death of the process.
+// A file that is only appended to. Nothing is buffered: bytes given to write() survive a crash of
+// the process.
 #pragma once
 
 #include <filesystem>
@@ -6,16 +7,16 @@
 
 namespace heed::io {
 
+/// A file opened for appending.
 class AppendFile {
  public:
-  /// Opens a file to write behind what it holds, or makes it; throws heed::Error where neither
-  /// can be.
+  /// Opens a file for appending and creates it if needed; throws heed::Error if it cannot.
   explicit AppendFile(std::filesystem::path path);
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  /// Appends the bytes, with nothing kept back.
+  /// Appends the bytes without buffering.
   void write(std::string_view bytes);
 
  private:

@@ -1,4 +1,4 @@
-// The codecs that need no template: numbers, strings, choices and lists.
+// The non-template parts of the codecs: numbers, strings, choices and lists.
 #include "heed/io/codec.h"
 
 #include <charconv>
@@ -70,7 +70,8 @@ float Codec<float>::read(const Value& value, const FieldContext& context) {
 
 Value Codec<float>::write(float member) {
   if (!std::isfinite(member)) return Codec<double>::write(member);
-  // The double whose shortest text is the float's: 0.1f is written 0.1, not 0.10000000149011612.
+  // The double with the same shortest text as the float: 0.1f is written 0.1, not
+  // 0.10000000149011612.
   const std::string text = fmt::format("{}", member);
   double wide = 0;
   std::from_chars(text.data(), text.data() + text.size(), wide);
@@ -80,6 +81,10 @@ Value Codec<float>::write(float member) {
 std::string Codec<std::string>::read(const Value& value, const FieldContext& context) {
   if (!value.string()) fail_type(value, context, "a string");
   return *value.string();
+}
+
+void fail_text(const Value& value, const FieldContext& context, const Error& error) {
+  fail("[config] {}: {}", to_string(context.source, value.position), error.what());
 }
 
 std::int64_t read_integer(const Value& value, const FieldContext& context, std::int64_t min,

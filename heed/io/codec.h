@@ -1,5 +1,5 @@
-// How one member of a config is read, written and described, for each type a member may have.
-// fields.h binds members to these; only new field types are added here.
+// Reads, writes and describes one member of a config, for each type that a member may have.
+// fields.h binds members to these codecs; this file changes only for new field types.
 #pragma once
 
 #include <concepts>
@@ -17,21 +17,30 @@
 
 namespace heed::io {
 
-/// The least and greatest value a number (or each number of a list) may have.
+/// The smallest and largest allowed value of a number (or of each number of a list).
 struct Limits {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
 };
 
-/// One name of an enum's value. An enum is a field if `enum_names(E)`, found beside the enum,
-/// returns an array of these.
+/// The name of one value of an enum. An enum can be a field if a function `enum_names(E)`, declared
+/// next to the enum, returns an array of these.
 template <typename E>
 struct EnumName {
   E value;
   std::string_view name;
 };
 
-/// The field being read: what messages about it say.
+/// The name of an enum's value.
+template <typename E>
+constexpr std::string_view enum_name(E value) {
+  for (const auto& entry : enum_names(E{})) {
+    if (entry.value == value) return entry.name;
+  }
+  return {};
+}
+
+/// The field being read, for messages.
 struct FieldContext {
   std::string_view source;
   std::string path;
@@ -40,8 +49,9 @@ struct FieldContext {
 
 namespace detail {
 
-// How a member of type T is read from the tree, written to it, made from a flag's text and called
-// in help. Errors of write() are about the value alone; the caller says which member it is.
+// Reads a member of type T from the tree, writes it to the tree, parses it from the text of a flag
+// and names its type in help. Errors of write() describe only the value; the caller adds the name
+// of the member.
 template <typename T>
 struct Codec;
 
@@ -77,8 +87,8 @@ struct Codec<std::string> {
   static std::string type_name() { return "string"; }
 };
 
-/// Configs hold integers of 64 bits, signed, as TOML does: what an unsigned member may hold beyond
-/// is out of range.
+/// Configs hold signed 64-bit integers, as TOML does, so larger values of an unsigned member are
+/// out of range.
 template <std::integral T>
 struct IntegerRange {
   static constexpr std::int64_t kMin = std::is_signed_v<T> ? std::numeric_limits<T>::min() : 0;
@@ -132,6 +142,30 @@ struct Codec<E> {
   static std::string type_name() { return join(names(), "|"); }
 };
 
+/// A value that configs write as a text: made from it, checked, and given back by text().
+template <typename T>
+concept TextValue = std::constructible_from<T, std::string_view> && requires(const T& value) {
+  { value.text() } -> std::convertible_to<std::string>;
+};
+
+/// Throws the error of a text again, with the place of the value.
+[[noreturn]] void fail_text(const Value& value, const FieldContext& context, const Error& error);
+
+template <TextValue T>
+struct Codec<T> {
+  static T read(const Value& value, const FieldContext& context) {
+    const std::string text = Codec<std::string>::read(value, context);
+    try {
+      return T(std::string_view(text));
+    } catch (const Error& error) {
+      fail_text(value, context, error);
+    }
+  }
+  static Value write(const T& member) { return {std::string(member.text())}; }
+  static Value parse(std::string_view text) { return {std::string(text)}; }
+  static std::string type_name() { return "string"; }
+};
+
 const Value::List& expect_list(const Value& value, const FieldContext& context);
 std::optional<Value> parse_bracketed_list(std::string_view text);
 std::vector<std::string_view> split_commas(std::string_view text);
@@ -161,8 +195,8 @@ struct Codec<std::vector<T>> {
   static std::string type_name() { return "list of " + Codec<T>::type_name(); }
 };
 
-/// TOML has no null, and to leave the key out means the default: the word "none" says unset in
-/// TOML and in flags, null (or "none") in JSON.
+/// The value of an unset optional: "none" in TOML and flags, null (or "none") in JSON. TOML has no
+/// null, and a missing key means the default.
 inline constexpr std::string_view kNone = "none";
 bool is_none(const Value& value);
 
@@ -184,10 +218,10 @@ struct Codec<std::optional<T>> {
   static std::string type_name() { return Codec<T>::type_name() + " or none"; }
 };
 
-/// "at least 1", "from 0 to 1", or nothing.
+/// "at least 1", "from 0 to 1", or an empty string.
 std::string limits_text(const Limits& limits);
 
-// A Codec without its type.
+// A type-erased Codec.
 struct AnyCodec {
   void (*read)(void* member, const Value& value, const FieldContext& context);
   Value (*write)(const void* member);

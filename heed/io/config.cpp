@@ -1,4 +1,4 @@
-// The part of configs that knows files and formats.
+// Files and formats of configs.
 #include "heed/io/config.h"
 
 #include "heed/io/file.h"

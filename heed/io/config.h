@@ -1,5 +1,6 @@
-// Configs from and to files, flags and help. What a config is, see fields.h. Every change is all or
-// nothing: the struct is changed only if the whole text is right and validate() agrees.
+// Reads configs from files and flags, writes them, and lists their fields for help. fields.h
+// defines what a config is. Every change is all or nothing: the struct is changed only if the whole
+// text is valid and validate() succeeds.
 //
 //   TrainConfig config;                                  // the defaults
 //   io::load_config("train.toml", config);               // or .json
@@ -39,7 +40,7 @@ void write_config(const std::filesystem::path& path, const Fields& fields);
 
 }  // namespace detail
 
-/// Reads TOML over the config's present values; `source` names the text in messages.
+/// Sets the members that a TOML text names; `source` names the text in messages.
 template <Section C>
 void load_toml(std::string_view text, C& config, std::string_view source = "TOML") {
   detail::update(config, source, [&](Fields& fields) {
@@ -47,7 +48,7 @@ void load_toml(std::string_view text, C& config, std::string_view source = "TOML
   });
 }
 
-/// Reads JSON over the config's present values; `source` names the text in messages.
+/// Sets the members that a JSON text names; `source` names the text in messages.
 template <Section C>
 void load_json(std::string_view text, C& config, std::string_view source = "JSON") {
   detail::update(config, source, [&](Fields& fields) {
@@ -55,7 +56,7 @@ void load_json(std::string_view text, C& config, std::string_view source = "JSON
   });
 }
 
-/// Reads a file that ends in .toml or .json over the config's present values.
+/// Sets the members that a .toml or .json file names.
 template <Section C>
 void load_config(const std::filesystem::path& path, C& config) {
   const std::string source = path.string();
@@ -63,8 +64,8 @@ void load_config(const std::filesystem::path& path, C& config) {
                  [&](Fields& fields) { fields.read(detail::read_config(path), source); });
 }
 
-/// Sets members from "path=value" texts, in order: strings as they are, lists as "1,2" or "[1, 2]",
-/// an optional unset with "none". A '-' in a path counts as '_'.
+/// Sets members from "path=value" texts, in order. Strings are not quoted, lists are "1,2" or "[1,
+/// 2]", and "none" unsets an optional. A '-' in a path counts as '_'.
 template <Section C>
 void set_fields(C& config, std::span<const std::string> assignments) {
   detail::update(config, "flags", [&](Fields& fields) {
@@ -94,7 +95,7 @@ void save_config(const std::filesystem::path& path, C config) {
   detail::write_config(path, Fields(config));
 }
 
-/// Path, type, value and help of every member: of a fresh config, what --help shows.
+/// Path, type, value and help of every member. For a default config this is the content of --help.
 template <Section C>
 std::vector<FieldInfo> list_fields(C config) {
   return Fields(config).list();

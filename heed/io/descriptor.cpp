@@ -26,8 +26,8 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const fs::path&
   }
 }
 
-// O_EXCL decides between threads and processes, and steps over what a killed process with our
-// number left behind. Mode 0666 lets the user's umask decide.
+// O_EXCL makes the name unique among threads and processes, also if a killed process with the same
+// id left a file. Mode 0666 lets the user's umask decide.
 std::pair<int, fs::path> open_temporary(const fs::path& directory) {
   for (int n = 0;; ++n) {
     fs::path path = directory / fmt::format(".heed-{}-{}.tmp", ::getpid(), n);

@@ -1,4 +1,4 @@
-// What the writers of files share on POSIX; heed's own, not for its users.
+// POSIX helpers shared by the writers of files; internal to heed.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace heed::io {
 
-/// Throws "cannot VERB PATH" with what the system said last.
+/// Throws "cannot VERB PATH" with the system's error message (errno).
 [[noreturn]] void fail_with_errno(const char* verb, const std::filesystem::path& path);
 
-/// Writes all bytes, or throws; `path` is who complains.
+/// Writes all bytes, or throws an error that names `path`.
 void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);
 
-/// Opens a file to read and write under a name that nobody has, `.heed-*.tmp`.
+/// Opens a new file for reading and writing under an unused name, `.heed-*.tmp`.
 std::pair<int, std::filesystem::path> open_temporary(const std::filesystem::path& directory);
 
 /// The folder that holds a path.

@@ -1,4 +1,4 @@
-// Fields at work: reading a table into the bound members, setting one, writing and listing all.
+// Reading a table into the bound members, setting one, writing and listing all.
 #include "heed/io/fields.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void Fields::fail_unknown(std::string_view prefix, std::string_view key,
   std::vector<std::string_view> keys;
   for (const Field& field : fields_) keys.push_back(field.key);
   std::string guess(nearest(key, keys));
-  // The right key in the wrong place is as likely as a slip of the fingers.
+  // The right key in the wrong section is as likely as a typing error.
   for (const std::string& path : paths("")) {
     if (path.ends_with(fmt::format(".{}", key))) guess = path;
   }
@@ -123,7 +123,7 @@ Value Fields::write(const std::string& prefix) const {
 
 std::string Fields::write_toml(const std::string& prefix) const {
   std::string text;
-  for (const Field& field : fields_) {  // TOML wants a table's own keys before its sections
+  for (const Field& field : fields_) {  // TOML requires a table's own keys before its sections
     if (field.section) continue;
     const Value value = write(field, fmt::format("{}{}", prefix, field.key));
     text += fmt::format("{} = {}", field.key, toml_text(value));

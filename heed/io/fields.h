@@ -10,13 +10,13 @@
 //       field("updates", updates, "number of updates", {.min = 1});
 //       field("adam", adam, "the optimiser");
 //     }
-//     void validate() const;  // optional: throws heed::Error when members do not fit together
+//     void validate() const; // optional: throws heed::Error if members contradict each other
 //   };
 //
-// heed/io/config.h makes files, flags and help of that. Members may be bool, integers, float,
+// heed/io/config.h derives files, flags and help from it. Members may be bool, integers, float,
 // double, std::string, enums with a list of names, std::optional and std::vector of those, and
-// sections. Here a member is only bound to a Codec, a table of four functions; the work on the
-// bound fields is not templated.
+// sections. The template only binds a member to a Codec, a table of four functions; the other
+// functions are not templates.
 #pragma once
 
 #include <memory>
@@ -41,11 +41,12 @@ concept Section = requires(T& config, Fields& fields) {
 struct FieldInfo {
   std::string path;   ///< "adam.beta1"
   std::string type;   ///< "number, from 0 to 1"
-  std::string value;  ///< As in TOML; of a fresh config: the default.
+  std::string value;  ///< As in TOML; the default if the config is unchanged.
   std::string help;
 };
 
-/// The members of one config, bound while the config lives; a config's `fields` function fills it.
+/// The bound members of one config, valid during the lifetime of the config. The config's `fields`
+/// function fills it.
 class Fields {
  public:
   /// Binds the members of a config.
@@ -58,7 +59,7 @@ class Fields {
     }
   }
 
-  /// Names one member; called by the config's `fields`.
+  /// Binds one member; called by the config's `fields`.
   template <typename T>
   void operator()(std::string_view key, T& member, std::string_view help, Limits limits = {}) {
     if constexpr (Section<T>) {
@@ -73,8 +74,8 @@ class Fields {
   void read(const Value& value, std::string_view source) { read(value, source, ""); }
   /// Sets one member from "path=value".
   void set(std::string_view assignment);
-  /// Calls validate() of each section that has it, inner ones first; its errors then name the
-  /// source.
+  /// Calls validate() of each section that has one, inner sections first, and adds the source to
+  /// its errors.
   void validate(std::string_view source) const;
   /// All members as a table.
   Value write() const { return write(""); }

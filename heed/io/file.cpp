@@ -1,4 +1,4 @@
-// POSIX files: mmap, and the write - fsync - rename - fsync dance of AtomicFile.
+// POSIX files: mmap, and the steps write, fsync, rename, fsync of AtomicFile.
 #include "heed/io/file.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Closes a descriptor that is only read from, whatever happens.
+// Owns a descriptor that is only read from, and closes it.
 class Descriptor {
  public:
   Descriptor(const fs::path& path, int flags) : value_(::open(path.c_str(), flags | O_CLOEXEC)) {
@@ -39,7 +39,7 @@ class Descriptor {
 
 void sync_directory(const fs::path& directory) {
   const Descriptor descriptor(directory, O_RDONLY | O_DIRECTORY);
-  // EINVAL: a file system that cannot sync directories; nothing more can be done there.
+  // EINVAL means that the file system cannot sync directories; nothing more can be done.
   if (::fsync(descriptor.get()) != 0 && errno != EINVAL) fail_with_errno("sync", directory);
 }
 
@@ -51,7 +51,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const fs::path& path) {
              S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
   const auto size = static_cast<std::size_t>(status.st_size);
   const std::byte* data = nullptr;
-  if (size > 0) {  // mmap refuses length 0
+  if (size > 0) {  // mmap does not accept length 0
     void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
     if (address == MAP_FAILED) fail_with_errno("map", path);
     data = static_cast<const std::byte*>(address);
@@ -73,7 +73,7 @@ std::string read_file(const fs::path& path, std::size_t max_bytes) {
     const ssize_t n = ::read(descriptor.get(), text.data() + used, kBlock);
     if (n < 0 && errno != EINTR) fail_with_errno("read", path);
     text.resize(used + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    HEED_CHECK(text.size() <= max_bytes, "[file] {} is larger than {} bytes, the most read here",
+    HEED_CHECK(text.size() <= max_bytes, "[file] {} is larger than {} bytes, the limit",
                path.string(), max_bytes);
     if (n == 0) return text;
   }
@@ -84,14 +84,14 @@ AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
              target_.string());
   std::error_code ignored;
   if (fs::is_symlink(target_, ignored)) target_ = fs::weakly_canonical(target_, ignored);
-  HEED_CHECK(!fs::is_symlink(target_, ignored), "[file] cannot write {}: it is a link to nothing",
-             target_.string());
+  HEED_CHECK(!fs::is_symlink(target_, ignored),
+             "[file] cannot write {}: it is a broken symbolic link", target_.string());
   struct stat status {};
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   HEED_CHECK(!exists || S_ISREG(status.st_mode), "[file] cannot write {}: {}", target_.string(),
              S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
   std::tie(descriptor_, temporary_) = open_temporary(directory_of(target_));
-  // A file system without permissions refuses this; the bytes matter more.
+  // Fails on a file system without permissions; this is ignored.
   if (exists) static_cast<void>(::fchmod(descriptor_, status.st_mode & 07777));
 }
 
@@ -115,7 +115,7 @@ void AtomicFile::commit() {
   close();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("replace", target_);
   temporary_.clear();
-  sync_directory(directory_of(target_));  // the name is there: else the rename may be lost
+  sync_directory(directory_of(target_));  // else the rename may be lost in a power failure
 }
 
 void write_file(const fs::path& path, std::string_view text) {

@@ -1,5 +1,5 @@
-// Files as the rest of heed meets them: mapped for reading, or written whole or not at all.
-// Every error names the path and what the system said.
+// Files that are mapped for reading, or written whole or not at all. Every error names the path and
+// gives the system's message.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace heed::io {
 
-/// A regular file mapped into memory for reading. It is shared, so that views of its bytes may
-/// outlive whoever opened it. A file that somebody shortens in place while it is mapped makes reads
-/// of the lost part fault (SIGBUS); AtomicFile never does that, it replaces.
+/// A regular file mapped into memory for reading. Ownership is shared, so that views of its bytes
+/// may outlive the code that opened it. If another process truncates the file while it is mapped,
+/// reads of the lost part fault (SIGBUS). AtomicFile replaces files and never truncates them.
 class MappedFile {
  public:
   /// Maps a file, or throws heed::Error.
@@ -40,13 +40,13 @@ class MappedFile {
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 /// Writes a file that appears complete under its name, or not at all: the bytes go to a temporary
-/// name in the same directory; commit() syncs them to the disk and renames. Without commit() the
-/// temporary is removed and a file already there stays as it was. A process killed in between
+/// file in the same directory; commit() syncs it to the disk and renames it. Without commit() the
+/// temporary file is removed and an existing file stays unchanged. A process that is killed before
 /// leaves at most a stray `.heed-*.tmp`.
 class AtomicFile {
  public:
-  /// Opens the temporary, or throws heed::Error. A symbolic link is followed: what it points to is
-  /// replaced. An existing file's permissions are kept.
+  /// Opens the temporary file, or throws heed::Error. A symbolic link is followed: its target is
+  /// replaced. The permissions of an existing file are kept.
   explicit AtomicFile(std::filesystem::path target);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -56,7 +56,8 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes);
   /// Appends text.
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
-  /// Makes the file appear under its name, durably: when this returns it survives a power cut.
+  /// Syncs the file and renames it to its name. After this returns, the file survives a power
+  /// failure.
   void commit();
 
  private:
@@ -67,8 +68,7 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// Makes the names in a directory durable: what was created, renamed or removed there survives a
-/// power cut.
+/// Syncs a directory, so that files created, renamed or removed in it survive a power failure.
 void sync_directory(const std::filesystem::path& directory);
 
 /// Writes text to a file with AtomicFile.

@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 void write_folder(const fs::path& target, const fs::path& temporary,
                   FunctionRef<void(const fs::path& folder)> fill) {
-  HEED_CHECK(!fs::exists(target), "[folder] {} is there already: give another name",
+  HEED_CHECK(!fs::exists(target), "[folder] {} exists already: choose another name",
              target.string());
   fs::remove_all(temporary);
   fs::create_directories(temporary);

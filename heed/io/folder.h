@@ -1,4 +1,4 @@
-// Folders that appear complete under their name, or not at all: what AtomicFile is for a file.
+// Folders that appear complete under their name, or not at all, like AtomicFile for a file.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,10 @@
 
 namespace heed::io {
 
-/// Writes a folder by `fill`, which is given `temporary` to write into: a name beside the target's,
-/// which whatever has it loses. It is synced and renamed then. The target must not exist. A process
-/// killed in between leaves at most the temporary.
+/// Calls `fill` to write into the folder `temporary`, then syncs it and renames it to `target`.
+/// `temporary` must be in the same folder as the target; anything that exists under that name is
+/// removed first. The target must not exist. A process that is killed before leaves at most the
+/// temporary folder.
 void write_folder(const std::filesystem::path& target, const std::filesystem::path& temporary,
                   FunctionRef<void(const std::filesystem::path& folder)> fill);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kLockFile = ".heed-lock";
 
-// The number that the holder wrote; empty in the moment before it has.
+// The process id that the holder wrote; empty if it has not written it yet.
 std::string holder_of(int descriptor) {
   char text[24];
   const ssize_t count = ::pread(descriptor, text, sizeof text, 0);
@@ -36,15 +36,15 @@ FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view who
     const std::string holder = holder_of(descriptor_);
     ::close(descriptor_);
     HEED_CHECK(code != EWOULDBLOCK,
-               "[{}] process {} works in {}: wait until it ends, stop it (kill {}) or give another "
-               "folder",
+               "[{}] process {} is using {}: wait until it ends, stop it (kill {}) or choose "
+               "another folder",
                who, holder.empty() ? "unknown" : holder, folder.string(),
                holder.empty() ? "PID" : holder);
-    fail("[{}] cannot lock {}: {}: give a folder on another file system", who, folder.string(),
+    fail("[{}] cannot lock {}: {}: choose a folder on another file system", who, folder.string(),
          std::generic_category().message(code));
   }
   const std::string number = fmt::format("{}\n", ::getpid());
-  // Only for messages: a disk too full for it is noticed where it matters.
+  // Used only in messages, so a failure to write it is ignored.
   [[maybe_unused]] const bool written = ::ftruncate(descriptor_, 0) == 0 &&
                                         ::pwrite(descriptor_, number.data(), number.size(), 0) > 0;
 }

@@ -1,5 +1,6 @@
-// A folder that one process at a time may write into. The lock is the kernel's (flock), so that it
-// goes with the process however that ends; the file that carries it stays and says who had it last.
+// A lock so that only one process at a time writes into a folder. It is a kernel lock (flock), so
+// it is released however the process ends. The lock file stays and holds the id of the last
+// process.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +8,11 @@
 
 namespace heed::io {
 
+/// Holds the lock of a folder during its lifetime.
 class FolderLock {
  public:
-  /// Takes the lock of a folder, which must exist, or throws heed::Error that names the process
-  /// that has it. `who` is the name in messages: "train".
+  /// Locks a folder, which must exist, or throws heed::Error that names the process that holds the
+  /// lock. `who` is the prefix of messages: "train".
   FolderLock(const std::filesystem::path& folder, std::string_view who);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

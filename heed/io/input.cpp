@@ -1,5 +1,5 @@
 // read(2) and, for gzip, zlib's inflate. zlib's own gzread is not used: it waits until its buffer
-// is full, and a filter at the end of a pipe would answer only at the end.
+// is full, so a filter that reads a pipe would answer only at its end.
 #include "heed/io/input.h"
 
 #include <fcntl.h>
@@ -52,7 +52,7 @@ class Input::State {
     fail("[file] cannot {} {}: {}", verb, name_, std::generic_category().message(code));
   }
 
-  // The end stays the end: at a terminal one Ctrl-D is enough.
+  // Does not read again after the end, so that one Ctrl-D is enough at a terminal.
   std::size_t read_raw(char* to, std::size_t size) {
     while (!ended_) {
       const ssize_t n = ::read(descriptor_, to, size);
@@ -65,8 +65,8 @@ class Input::State {
     return 0;
   }
 
-  // Reads the first block and decides. A second byte is waited for only if the first one could
-  // begin a compressed file: somebody who types an empty line wants an answer.
+  // Reads the first block and decides whether it is compressed. It waits for a second byte only if
+  // the first one could begin a gzip file, so that an empty line that is typed is answered at once.
   void look() {
     looked_ = true;
     waiting_ = read_raw(block_.data(), block_.size());
@@ -116,14 +116,14 @@ class Input::State {
     return room - zlib_.avail_out;
   }
 
-  // A gzip file may be several, one behind the other.
+  // A gzip file may consist of several members, one after another.
   void step() {
     if (between_members_) ::inflateReset(&zlib_);
     between_members_ = false;
     const int code = ::inflate(&zlib_, Z_NO_FLUSH);
     between_members_ = code == Z_STREAM_END;
     if (code == Z_MEM_ERROR) throw std::bad_alloc();
-    // Z_BUF_ERROR only says that more input is needed.
+    // Z_BUF_ERROR only means that more input is needed.
     HEED_CHECK(code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR,
                "[file] {}: the compressed data are damaged before byte {} ({})", name_,
                raw_bytes_ - zlib_.avail_in,
@@ -138,8 +138,8 @@ class Input::State {
   bool unpacking_ = false;
   bool between_members_ = false;
   z_stream zlib_{};
-  std::size_t raw_bytes_ = 0;  // read so far, as they stand in the file
-  std::size_t waiting_ = 0;    // bytes of block_ not handed out
+  std::size_t raw_bytes_ = 0;  // read so far, before decompression
+  std::size_t waiting_ = 0;    // bytes of block_ not returned yet
   std::size_t taken_ = 0;
   std::array<char, kBlock> block_;
 };
@@ -160,7 +160,7 @@ std::string read_input(const std::filesystem::path& path, std::size_t max_bytes)
     text.resize(used + kBlock);
     const std::size_t n = input.read(std::span(text).subspan(used));
     text.resize(used + n);
-    HEED_CHECK(text.size() <= max_bytes, "[file] {} is larger than {} bytes, the most read here",
+    HEED_CHECK(text.size() <= max_bytes, "[file] {} is larger than {} bytes, the limit",
                input.name(), max_bytes);
     if (n == 0) return text;
   }

@@ -1,6 +1,6 @@
-// A stream of bytes from a file, a pipe or standard input; what is compressed by gzip, told by its
-// first two bytes, comes out unpacked. It hands out what is there as soon as it is there, so that
-// filters answer line by line. Not for random access: that is MappedFile in file.h.
+// A stream of bytes from a file, a pipe or standard input. Gzip data, recognised by the first two
+// bytes, is decompressed. Bytes are returned as soon as they are available, so that filters answer
+// line by line. For random access use MappedFile in file.h.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@ namespace heed::io {
 /// Reads one file from its beginning to its end.
 class Input {
  public:
-  /// Opens a file; "-" is standard input. Throws heed::Error when it cannot.
+  /// Opens a file; "-" is standard input. Throws heed::Error on failure.
   explicit Input(const std::filesystem::path& path);
   ~Input();
   Input(Input&&) noexcept;
   Input& operator=(Input&&) noexcept;
 
-  /// Fills the front of a buffer and returns how many bytes; 0 only at the end. A file that cannot
-  /// be read further, or compressed data that are damaged or cut off, throw heed::Error.
+  /// Reads into the start of a buffer and returns the number of bytes; 0 only at the end. Read
+  /// errors and compressed data that is damaged or truncated throw heed::Error.
   std::size_t read(std::span<char> buffer);
-  /// What messages call the file: its path, or "standard input".
+  /// The name of the file in messages: its path, or "standard input".
   const std::string& name() const;
 
  private:
@@ -31,8 +31,8 @@ class Input {
   std::unique_ptr<State> state_;
 };
 
-/// Reads a whole file, plain or gzip, or standard input ("-"); more than max_bytes unpacked is an
-/// error.
+/// Reads a whole file, plain or gzip, or standard input ("-"); more than max_bytes after
+/// decompression is an error.
 std::string read_input(const std::filesystem::path& path, std::size_t max_bytes);
 
 }  // namespace heed::io

@@ -1,5 +1,5 @@
-// JSON by nlohmann's event (SAX) interface. Its own tree is not used: it keeps the last of two
-// equal keys without a word, knows no positions, and any depth.
+// JSON by nlohmann's event (SAX) interface. Its own tree is not used: it silently keeps the last of
+// two equal keys, has no positions and does not limit the depth.
 #include "heed/io/json.h"
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 namespace heed::io {
 namespace {
 
-// A bound on memory: a short text can ask for a tree of many times its size.
+// Limits memory: the tree of a text can be many times its size.
 constexpr std::size_t kMaxValues = 2'000'000;
 
-// Tells how far the parser has read, which nlohmann's events do not.
+// Counts how far the parser has read, because nlohmann's events do not tell.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -40,8 +40,8 @@ class CountingIterator {
   const char** furthest_;
 };
 
-// Finds where the token just read begins, and its line. An event comes right after its token; only
-// a number is read one character too far, to see its end.
+// Finds the start and the line of the token that was just read. An event comes directly after its
+// token; only after a number has the parser read one more character, to find its end.
 class TokenPlace {
  public:
   explicit TokenPlace(std::string_view text) : text_(text), furthest_(text.data()) {}
@@ -50,7 +50,7 @@ class TokenPlace {
   CountingIterator end() { return {text_.data() + text_.size(), &furthest_}; }
 
   Position of_string() {
-    std::size_t quote = text_.rfind('"', read() - 2);  // the one before the closing one
+    std::size_t quote = text_.rfind('"', read() - 2);  // the opening quote
     while (quote > 0 && text_[quote - 1] == '\\') quote = text_.rfind('"', quote - 1);
     return at(quote);
   }
@@ -65,7 +65,7 @@ class TokenPlace {
   }
   Position of_last(std::size_t length) { return at(read() - std::min(length, read())); }
 
-  // Tokens come in order, so the lines are counted once over the whole text.
+  // Tokens come in order, so each line is counted once.
   Position at(std::size_t byte) {
     for (; counted_ < byte; ++counted_) {
       if (text_[counted_] == '\n') ++line_, line_start_ = counted_ + 1;
@@ -83,8 +83,8 @@ class TokenPlace {
   std::uint32_t line_ = 1;
 };
 
-// nlohmann's "[json.exception…] parse error at line 1, column 2: reason; last read: 'token'; …",
-// without what we say better and with the token, which is raw bytes, made safe.
+// The reason in nlohmann's message "[json.exception…] parse error at line 1, column 2: reason; last
+// read: 'token'; …". The token, which is raw bytes, is escaped.
 std::string reason_of(std::string_view what, std::string_view token) {
   what.remove_prefix(std::min(what.find("] ") + 2, what.size()));
   if (what.starts_with("parse error")) what.remove_prefix(what.find(": ") + 2);
@@ -95,7 +95,7 @@ std::string reason_of(std::string_view what, std::string_view token) {
                      what.substr(at + last_read.size()));
 }
 
-// Builds the tree from events; the names of the functions are nlohmann's.
+// Builds the tree from events; nlohmann prescribes the names of the functions.
 class TreeBuilder {
  public:
   TreeBuilder(TokenPlace& place, std::string_view source) : place_(place), source_(source) {}
@@ -137,7 +137,7 @@ class TreeBuilder {
     Position key_position;
   };
 
-  // Where the value that begins here stands: at its key, if it has one.
+  // The position of the value that begins here: that of its key, if it has one.
   Position admit(Position own) {
     if (++count_ > kMaxValues) {
       throw ParseError("json", source_, own, fmt::format("over {} values", kMaxValues));
@@ -187,7 +187,7 @@ class TreeBuilder {
     if (it == members.end()) return;
     const Position& first = (*it)->value.position;
     throw ParseError("json", source_, it[1]->value.position,
-                     fmt::format("key {} stands twice: first at line {}, column {}",
+                     fmt::format("key {} appears twice: first at line {}, column {}",
                                  in_quotes((*it)->key), first.line, first.column));
   }
 
@@ -202,7 +202,7 @@ class TreeBuilder {
 
 Value parse_json(std::string_view text, std::string_view source) {
   TokenPlace place(text);
-  // nlohmann takes a zero byte for the end and would pass over whatever follows it.
+  // nlohmann takes a zero byte for the end of the text and would ignore what follows it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     throw ParseError("json", source, place.at(zero), "a zero byte");
   }

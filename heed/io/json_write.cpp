@@ -1,4 +1,5 @@
-// JSON from the neutral tree. Numbers are written the shortest way that reads back the same.
+// Writes the neutral tree as JSON. Numbers have the shortest text that reads back as the same
+// number.
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -8,7 +9,7 @@
 namespace heed::io {
 namespace {
 
-// The items of a list or table between brackets: on one line each when indented.
+// The items of a list or table between brackets; one line each if indented.
 template <typename Items, typename Item>
 void append_items(std::string& out, const char* brackets, const Items& items, int indent,
                   Item item) {
@@ -61,7 +62,7 @@ std::string quote_json(std::string_view text) {
   } catch (const nlohmann::json::type_error&) {
     fail("[json] the string {} is not valid UTF-8", in_quotes(text));
   }
-  // TOML forbids a bare DEL, JSON does not mind it escaped.
+  // TOML forbids an unescaped DEL; JSON allows it escaped.
   for (std::size_t at = 0; (at = out.find('\x7f', at)) != std::string::npos;) {
     out.replace(at, 1, "\\u007f");
   }

@@ -1,5 +1,5 @@
-// Text files line by line: plain or gzip, or standard input ("-"); never the whole file at once.
-// What a line means, its encoding too, is the caller's affair.
+// Reads text files line by line: plain, gzip or standard input ("-"). The whole file is never in
+// memory. The content of lines, including the encoding, is up to the caller.
 //
 //   io::LineReader reader("corpus.en.gz");
 //   for (std::string line; reader.next(line);) use(line);
@@ -15,26 +15,26 @@
 
 namespace heed::io {
 
-/// The longest line that is read unless told otherwise: beyond that a file is hardly text.
+/// The default limit of the length of a line: a file with longer lines is hardly text.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 
 /// Reads the lines of one file in order.
 class LineReader {
  public:
-  /// Opens a file, or throws heed::Error; a line of more than max_line_bytes will be an error.
+  /// Opens a file, or throws heed::Error. A line of more than max_line_bytes is an error.
   explicit LineReader(const std::filesystem::path& path,
                       std::size_t max_line_bytes = kMaxLineBytes);
 
-  /// Puts the next line, without its end ("\n" or "\r\n"), into `line`; false when there is none.
-  /// Text behind the last line end is a line too.
+  /// Reads the next line into `line`, without its end ("\n" or "\r\n"); returns false if there is
+  /// none. Text after the last line end is a line too.
   bool next(std::string& line);
-  /// Whether next() has a whole line at hand and need not wait for more of the file.
+  /// True if a whole line is buffered, so that next() need not wait for more input.
   bool has_line() const;
-  /// The number of the line that next() gave last, from 1; 0 before the first.
+  /// The number of the last line that next() returned, from 1; 0 before the first.
   std::int64_t line_number() const { return line_number_; }
-  /// What messages call the file: its path, or "standard input".
+  /// The name of the file in messages: its path, or "standard input".
   const std::string& name() const { return input_.name(); }
-  /// "corpus.en:17": where the line that next() gave last stands.
+  /// The place of the last line that next() returned: "corpus.en:17".
   std::string place() const;
 
  private:
@@ -44,7 +44,7 @@ class LineReader {
   std::size_t max_line_bytes_;
   std::int64_t line_number_ = 0;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0;  // the bytes of buffer_ not handed out: [begin_, end_)
+  std::size_t begin_ = 0;  // the bytes of buffer_ not returned yet: [begin_, end_)
   std::size_t end_ = 0;
 };
 

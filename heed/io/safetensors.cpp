@@ -1,4 +1,5 @@
-// The strict reader. In order: the length, the JSON, each tensor by itself, all ranges together.
+// The strict reader. It checks, in order: the header length, the JSON, each tensor alone, all
+// ranges together.
 #include "heed/io/safetensors.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ struct Range {
   std::uint64_t end = 0;
 };
 
-// Reads one file's header; positions in messages count from the start of the file.
+// Reads the header of one file; positions in messages count from the start of the file.
 class HeaderReader {
  public:
   HeaderReader(std::span<const std::byte> file, SafetensorsOptions options, std::string_view source)
@@ -48,13 +49,13 @@ class HeaderReader {
  private:
   std::string_view header_text() const {
     HEED_CHECK(file_.size() >= kLengthBytes,
-               "[safetensors] {}: {} bytes long: even an empty file has {} for the header's length",
+               "[safetensors] {}: {} bytes long: even an empty file has {} bytes of header length",
                source_, file_.size(), kLengthBytes);
     std::uint64_t length = 0;
     std::memcpy(&length, file_.data(), kLengthBytes);
     HEED_CHECK(length <= kMaxHeaderBytes,
-               "[safetensors] {}: the length at byte 0 gives the header {} bytes, at most {} are "
-               "read: is it a safetensors file?",
+               "[safetensors] {}: the header length at byte 0 is {}, the limit is {}: is it "
+               "a safetensors file?",
                source_, length, kMaxHeaderBytes);
     HEED_CHECK(length <= file_.size() - kLengthBytes,
                "[safetensors] {}: the header ends at byte {}, the file at byte {}: it is cut off",
@@ -71,12 +72,12 @@ class HeaderReader {
     try {
       return parse_json(text, source_);
     } catch (const ParseError& e) {
-      fail("[safetensors] {}: the header is not right at byte {}: {}", source_,
+      fail("[safetensors] {}: the header is invalid at byte {}: {}", source_,
            kLengthBytes + e.position.byte, e.reason);
     }
   }
 
-  // A complaint about a value in the header, which belongs to a tensor (or the metadata).
+  // Throws an error about a value in the header, which belongs to a tensor (or to the metadata).
   template <typename... Args>
   [[noreturn]] void refuse(std::string_view name, const Value& value,
                            fmt::format_string<Args...> format, Args&&... args) const {
@@ -202,7 +203,8 @@ class HeaderReader {
     }
   }
 
-  // The ranges, sorted, must follow one another from the first byte of the data to the last.
+  // The sorted ranges must cover the data from the first byte to the last, without gaps or
+  // overlaps.
   void check_tiling() const {
     std::vector<std::size_t> order(entries.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -225,8 +227,8 @@ class HeaderReader {
       before = name;
     }
     HEED_CHECK(expected == data_.size() || options_.allow_trailing_bytes,
-               "[safetensors] {}: {} bytes follow {}, which ends at byte {}; allow_trailing_bytes "
-               "lets them pass",
+               "[safetensors] {}: {} bytes follow {}, which ends at byte {}; set "
+               "allow_trailing_bytes to accept them",
                source_, data_.size() - expected, before, data_byte + expected);
   }
 

@@ -1,7 +1,7 @@
 // The safetensors format (github.com/huggingface/safetensors): 8 bytes of header length (little
 // endian), a JSON header {"name": {"dtype", "shape", "data_offsets": [begin, end]}, …,
-// "__metadata__": {text: text}}, then the bytes of all tensors, row-major, without gaps.
-// No tensor type here: names, element types, shapes and bytes.
+// "__metadata__": {text: text}}, then the bytes of all tensors, row-major, without gaps. This file
+// does not use Tensor, only names, element types, shapes and bytes.
 #pragma once
 
 #include <cstddef>
@@ -21,27 +21,28 @@
 
 namespace heed::io {
 
-/// Texts about a file by name, in the order of the names.
+/// Texts stored with a file, sorted by key.
 using Metadata = std::map<std::string, std::string>;
 
 /// One tensor in a file.
 struct SafetensorsEntry {
   std::string name;
-  std::string_view dtype_name;  ///< The file's own name of the type: "F32".
-  /// Empty for a type that the format has and heed has not (F16, I8, …): such a tensor is checked
-  /// and listed like any other, so that `inspect` can show the file, and find() refuses it.
+  std::string_view dtype_name;  ///< The name of the type in the file: "F32".
+  /// Empty for a type that heed does not support (F16, I8, …). Such a tensor is checked and listed
+  /// like any other, so that `inspect` can show the file, but find() throws.
   std::optional<DType> dtype;
   Shape shape;
-  std::span<const std::byte> bytes;  ///< In place; aligned for its dtype.
+  std::span<const std::byte> bytes;  ///< In the mapped file; aligned for its dtype.
 };
 
-/// What is let pass that a strict reader refuses.
+/// Relaxations of the strict checks.
 struct SafetensorsOptions {
-  bool allow_trailing_bytes = false;  ///< Bytes after the last tensor.
+  bool allow_trailing_bytes = false;  ///< Accept bytes after the last tensor.
 };
 
-/// A file read in place. Nothing in it is believed: ranges must tile the data exactly, sizes must
-/// match shapes, each byte of a BOOL must be 0 or 1; errors name the file, the tensor and the byte.
+/// A file that is read in place. Everything is checked: ranges must cover the data exactly, sizes
+/// must match shapes, each byte of a BOOL must be 0 or 1. Errors name the file, the tensor and the
+/// byte.
 class SafetensorsFile {
  public:
   /// Maps a file and checks it; no tensor data is copied.
@@ -54,11 +55,11 @@ class SafetensorsFile {
   const std::vector<SafetensorsEntry>& entries() const { return entries_; }
   const Metadata& metadata() const { return metadata_; }
   bool contains(std::string_view name) const { return lookup(name) != nullptr; }
-  /// The tensor of that name; its dtype is set. Throws heed::Error, naming the nearest name there
-  /// is, or saying that heed has no such dtype.
+  /// The tensor of that name, with dtype set. Throws heed::Error if it does not exist (the message
+  /// suggests the nearest name) or if heed does not support its dtype.
   const SafetensorsEntry& find(std::string_view name) const;
-  /// Keeps the mapping alive: whoever holds the bytes of an entry longer than this object holds it
-  /// too. Null after parse().
+  /// Keeps the mapping alive. Hold it to use the bytes of an entry longer than this object lives.
+  /// Null after parse().
   std::shared_ptr<const MappedFile> keeper() const { return keeper_; }
 
  private:
@@ -80,9 +81,8 @@ struct SafetensorsItem {
   std::span<const std::byte> bytes;
 };
 
-/// Writes a file, atomically. The header lists the items as given; their data is laid out by
-/// element size, the largest first, which keeps every tensor aligned. Equal input gives equal
-/// bytes.
+/// Writes a file atomically. The header lists the items in the given order. Their data is ordered
+/// by element size, largest first, which keeps every tensor aligned. Equal input gives equal bytes.
 void write_safetensors(const std::filesystem::path& path, std::span<const SafetensorsItem> items,
                        const Metadata& metadata = {});
 

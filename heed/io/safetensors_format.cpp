@@ -14,7 +14,7 @@ constexpr FormatDType kDTypes[] = {
 #define HEED_X(name, type, file_name) {file_name, 8 * sizeof(type), DType::name},
     HEED_DTYPES(HEED_X)
 #undef HEED_X
-    // In the format, not in heed.
+    // Types of the format that heed does not support.
     {"F16", 16, {}},
     {"I8", 8, {}},
     {"I16", 16, {}},

@@ -1,4 +1,4 @@
-// What the reader and the writer of safetensors share: limits and the list of element types.
+// Limits and the list of element types, shared by the reader and the writer of safetensors.
 #pragma once
 
 #include <cstddef>
@@ -21,21 +21,23 @@ inline constexpr std::string_view kMetadataKey = "__metadata__";
 struct FormatDType {
   std::string_view name;
   std::uint32_t bits;
-  std::optional<DType> dtype;  ///< Empty: not one of heed's.
+  std::optional<DType> dtype;  ///< Empty if heed does not support it.
 };
 
 /// The type of that name, or null.
 const FormatDType* find_format_dtype(std::string_view name);
-/// The format's name for one of heed's types.
+/// The name of a dtype in the format.
 std::string_view format_name(DType dtype);
-/// "F32, F64, …": the types that heed has.
+/// The names of the types that heed supports: "F32, F64, …".
 std::string supported_dtypes();
 
-/// Bytes of a tensor, or nothing if a size is negative, a product overflows 63 bits (a size 0
-/// counted as 1, since strides are made of the others) or the bits do not fill whole bytes.
+/// The number of bytes of a tensor, or nullopt if a size is negative, the product of the sizes
+/// overflows 63 bits (a size of 0 counts as 1, because strides are products of the others) or the
+/// bits do not fill whole bytes.
 std::optional<std::uint64_t> byte_count(const Shape& shape, std::uint32_t bits);
 
-/// The position of the first byte that is neither 0 nor 1, which would be undefined as a C++ bool.
+/// The position of the first byte that is neither 0 nor 1. Reading it as a C++ bool would be
+/// undefined behaviour.
 std::optional<std::size_t> find_bad_bool(std::span<const std::byte> bytes);
 
 }  // namespace heed::io::detail

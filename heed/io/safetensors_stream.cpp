@@ -1,5 +1,5 @@
-// POSIX: the waiting file is unlinked as soon as it is open, so that nothing is left of it however
-// the process ends.
+// The temporary file of the data is unlinked as soon as it is open, so that nothing is left of it
+// however the process ends.
 #include "heed/io/safetensors_stream.h"
 
 #include <sys/mman.h>
@@ -16,11 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The bytes of a file without name.
+// Maps the temporary file of the data.
 class Mapping {
  public:
   Mapping(int descriptor, std::size_t size, const fs::path& target) : size_(size) {
-    if (size == 0) return;  // mmap refuses length 0
+    if (size == 0) return;  // mmap does not accept length 0
     data_ = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
     if (data_ == MAP_FAILED) fail_with_errno("map the data of", target);
   }
@@ -40,7 +40,7 @@ class Mapping {
 
 SafetensorsStream::SafetensorsStream(fs::path target) : target_(std::move(target)) {
   HEED_CHECK(target_.has_filename() && !fs::is_directory(target_),
-             "[safetensors] cannot write to '{}': it is no file name", target_.string());
+             "[safetensors] cannot write to '{}': it is not a file name", target_.string());
   fs::path temporary;
   std::tie(descriptor_, temporary) = open_temporary(directory_of(target_));
   ::unlink(temporary.c_str());

@@ -1,6 +1,6 @@
-// A safetensors file written tensor by tensor, when there are more than memory should hold. The
-// format has its header in front, so the data wait in a nameless file beside the target until the
-// header is known; the file then appears whole under its name, or not at all.
+// Writes a safetensors file tensor by tensor, for more data than fits in memory. The header comes
+// first in the format, so the data is kept in an unnamed temporary file in the target's folder
+// until the header is known. The file then appears whole under its name, or not at all.
 //
 //   io::SafetensorsStream file("weights.safetensors");
 //   while (more()) file.add({name, DType::f32, shape, bytes});
@@ -16,6 +16,7 @@
 
 namespace heed::io {
 
+/// Collects tensors on the disk and writes them as one file.
 class SafetensorsStream {
  public:
   /// Opens a file for the data in the target's folder, or throws heed::Error.
@@ -26,12 +27,12 @@ class SafetensorsStream {
 
   /// Appends a tensor; its bytes are copied to the disk.
   void add(const SafetensorsItem& item);
-  /// Writes the file under its name, durably.
+  /// Writes the file under its name and syncs it to the disk.
   void commit(const Metadata& metadata = {});
 
  private:
   struct Entry {
-    SafetensorsItem item;  // its bytes are not here
+    SafetensorsItem item;  // without its bytes
     std::size_t begin, size;
   };
 

@@ -1,4 +1,4 @@
-// The writer: checks first, then length, header and data go to a sink, which is a file or memory.
+// The writer: checks the items, then writes length, header and data to a sink (a file or memory).
 #include <algorithm>
 #include <cstring>
 
@@ -19,7 +19,8 @@ void check_items(std::span<const SafetensorsItem> items) {
     HEED_CHECK(!item.name.empty(), "[safetensors] a tensor of shape {} has no name",
                to_string(item.shape));
     HEED_CHECK(item.name != detail::kMetadataKey,
-               "[safetensors] a tensor cannot be named {}: it is the metadata's name", item.name);
+               "[safetensors] a tensor cannot be named {}: this name is reserved for the metadata",
+               item.name);
     const auto size =
         detail::byte_count(item.shape, 8 * static_cast<std::uint32_t>(size_of(item.dtype)));
     HEED_CHECK(size == item.bytes.size(), "[safetensors] tensor {}: {} bytes given for {} {}",
@@ -33,8 +34,8 @@ void check_items(std::span<const SafetensorsItem> items) {
   HEED_CHECK(twice == names.end(), "[safetensors] two tensors are named {}", in_quotes(*twice));
 }
 
-// Large elements first: each tensor then begins at a multiple of its element size, because the
-// header ends at a multiple of 8 and gaps are not allowed.
+// Large elements first. The header ends at a multiple of 8 and gaps are not allowed, so in this
+// order each tensor begins at a multiple of its element size.
 std::vector<std::size_t> data_order(std::span<const SafetensorsItem> items) {
   std::vector<std::size_t> order(items.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -80,7 +81,7 @@ std::string header_text(std::span<const SafetensorsItem> items, std::span<const 
   return text;
 }
 
-// Everything is checked before the first byte goes out.
+// Everything has been checked before the first byte is written.
 void emit(std::span<const SafetensorsItem> items, const std::string& header,
           std::span<const std::size_t> order, Sink sink) {
   const std::uint64_t length = header.size();

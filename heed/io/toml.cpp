@@ -41,7 +41,7 @@ class Converter {
       value.data = std::move(list);
     } else {
       const auto* table = node.as_table();
-      HEED_ASSERT(table);  // all that is left: the precheck refuses dates and times
+      HEED_ASSERT(table);  // the only type left: the precheck rejects dates and times
       Value::Table members;
       for (const auto& [key, item] : *table) {
         Value member = convert(item, position_of(key.source()), depth + 1);

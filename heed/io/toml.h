@@ -1,4 +1,4 @@
-// TOML into the neutral tree; toml++ does the reading, in toml.cpp only.
+// Reads TOML into the neutral tree. toml++ does the parsing and is used only in toml.cpp.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace heed::io {
 
-/// Reads a TOML 1.0 document (a table); errors and nesting beyond kMaxDepth are a ParseError.
-/// Dates and times are refused: nothing in heed takes one. `source` names the text in messages.
+/// Reads a TOML 1.0 document (a table). Errors and nesting deeper than kMaxDepth throw ParseError.
+/// Dates and times are rejected, because no config of heed has any. `source` names the text in
+/// messages.
 Value parse_toml(std::string_view text, std::string_view source);
 
-/// A value as TOML writes it after "key = "; no tables. Null, which TOML lacks, is "none".
+/// A value, not a table, as TOML text after "key = ". Null, which TOML lacks, is written as "none".
 std::string toml_text(const Value& value);
 
 }  // namespace heed::io

@@ -41,7 +41,7 @@ class Walk {
     if (dots_ >= kMaxDepth || open_.size() > kMaxDepth) {
       refuse(fmt::format("nested deeper than {}", kMaxDepth));
     }
-    // Nothing in heed takes a date or time; a ':' more likely means YAML or JSON.
+    // No config of heed has dates or times; a ':' more likely means YAML or JSON.
     if (c == '-' && in_value() && is_digit(text_[at_ - 1])) refuse("a date: write it in quotes");
     if (c == ':') refuse("a ':' outside a string: write key = value, and times in quotes");
     constexpr std::string_view kOthers = "[]{}=,.+ \t\r\n";
@@ -52,10 +52,10 @@ class Walk {
     if (c == '\n') begin_line();
   }
 
-  // Whether a value, not a key, is at hand: after '=', and in a list.
+  // True inside a value (after '=' or in a list), false inside a key.
   bool in_value() const { return !in_header_ && (after_equals_ || open_.ends_with('[')); }
 
-  // A number runs on through quotes and brackets that touch it, as toml++ sees it.
+  // toml++ reads a number on through quotes and brackets that directly follow it.
   void check_apart() const {
     const std::string_view may_precede = in_value() ? "=,[ \t" : ",.{[ \t";
     if (at_ > line_start_ && may_precede.find(text_[at_ - 1]) == std::string_view::npos) {
@@ -71,7 +71,7 @@ class Walk {
   }
 
   void close(char opening) {
-    if (!open_.ends_with(opening)) refuse("a bracket closes what is not open");
+    if (!open_.ends_with(opening)) refuse("a closing bracket without an opening one");
     open_.pop_back();
     after_equals_ = true;  // the end of a value
   }
@@ -82,7 +82,8 @@ class Walk {
     std::size_t name = at_ + 1;
     if (name < text_.size() && text_[name] == '[') ++name;
     name = text_.find_first_not_of(" \t", name);
-    const char c = name < text_.size() ? text_[name] : '"';  // toml++ sees the end by itself
+    const char c =
+        name < text_.size() ? text_[name] : '"';  // toml++ reports the end of the text itself
     if (!is_key_character(c) && c != '"' && c != '\'') refuse("the name of a table must follow");
   }
 
@@ -101,7 +102,7 @@ class Walk {
       if (c == '\\' && quote == '"') skip_escape(many_lines);
     }
     at_ = std::min(at_ + closing.size(), text_.size());
-    // Up to two quotes may stand inside, right before the closing three.
+    // The content may end with up to two quotes, directly before the closing three.
     while (many_lines && at_ < text_.size() && text_[at_] == quote) ++at_;
   }
 
@@ -132,8 +133,8 @@ class Walk {
   std::size_t at_ = 0;
   std::size_t line_start_ = 0;
   std::uint32_t line_ = 1;
-  std::string open_;  // the brackets not closed yet
-  int dots_ = 0;      // in the key at hand
+  std::string open_;  // brackets that are still open
+  int dots_ = 0;      // in the current key
   bool after_equals_ = false;
   bool in_header_ = false;
 };

@@ -1,4 +1,4 @@
-// Value's small helpers, all for messages.
+// Helpers of Value, all for messages.
 #include "heed/io/value.h"
 
 #include <algorithm>

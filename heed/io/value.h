@@ -1,5 +1,5 @@
-// The neutral tree that JSON and TOML are read into: what was written and where it stands.
-// It keeps both parsers' own types out of every header.
+// The neutral tree that JSON and TOML are read into: values and their positions in the text. It
+// keeps the types of both parsers out of the headers.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace heed::io {
 
-/// A place in a text. Lines and columns count from 1; line 0 says that the place is not known.
+/// A position in a text. Lines and columns count from 1; line 0 means that the position is not
+/// known.
 struct Position {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -28,7 +29,7 @@ struct Value {
   using Table = std::vector<Member>;  // in the order of the text (JSON) or of the keys (TOML)
 
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Table> data;
-  Position position = {};  ///< Where it stands; for a table's member, where its key does.
+  Position position = {};  ///< Its position in the text; for a member of a table, that of its key.
 
   bool is_null() const { return std::holds_alternative<std::monostate>(data); }
   const bool* boolean() const { return std::get_if<bool>(&data); }
@@ -45,20 +46,20 @@ struct Member {
   Value value;
 };
 
-/// The member of that key, or null.
+/// The value of that key, or null.
 const Value* find(const Value::Table& table, std::string_view key);
 
 /// "an integer (3)", "a list", … for messages that say what was found.
 std::string describe(const Value& value);
 
-/// The text in quotes with control characters and broken UTF-8 escaped, cut when long: safe in a
-/// message.
+/// The text in quotes, with control characters and invalid UTF-8 escaped and long texts shortened,
+/// safe for messages.
 std::string in_quotes(std::string_view text);
 
-/// "file:line:column", or the source alone where the place is not known.
+/// "file:line:column", or only the source if the position is not known.
 std::string to_string(std::string_view source, const Position& position);
 
-/// A text that is not JSON or TOML; `reason` is the message without the place.
+/// Thrown for a text that is not valid JSON or TOML; `reason` is the message without the position.
 class ParseError : public Error {
  public:
   ParseError(std::string_view format, std::string_view source, Position position,
@@ -68,8 +69,8 @@ class ParseError : public Error {
   const std::string reason;
 };
 
-/// How deep lists and tables may stand in each other; deeper texts are refused, so that no hostile
-/// text can exhaust the stack.
+/// The greatest nesting depth of lists and tables. Deeper texts are rejected, so that a hostile
+/// text cannot exhaust the stack.
 inline constexpr int kMaxDepth = 64;
 
 }  // namespace heed::io

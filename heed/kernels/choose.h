@@ -1,5 +1,5 @@
-// Comparison and selection over strided operands: plain loops the compiler vectorises; for every
-// element type, so no SIMD twin pair.
+// Comparison and selection over strided operands: plain loops that the compiler vectorises, for
+// every element type, so there is no SIMD version and no twin.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@ namespace heed::kernels {
 #define HEED_COMPARISONS(X) \
   X(equal, ==) X(not_equal, !=) X(less, <) X(less_equal, <=) X(greater, >) X(greater_equal, >=)
 
+/// A comparison.
 enum class Compare : std::uint8_t {
 #define HEED_X(name, symbol) name,
   HEED_COMPARISONS(HEED_X)

@@ -14,26 +14,26 @@
 namespace heed::kernels {
 namespace {
 
-constexpr std::int64_t kCells = 16;               // wanted at least, if the shape gives them
-constexpr std::int64_t kPatchElements = 1 << 16;  // of columns at a time: 256 KiB, for L2
-constexpr std::int64_t kLeastPixels = 64;         // in a block: packing the other matrix must pay
+constexpr std::int64_t kCells = 16;               // smallest number of cells, if the shape allows
+constexpr std::int64_t kPatchElements = 1 << 16;  // of columns at a time: 256 KiB, to fit L2
+constexpr std::int64_t kLeastPixels = 64;  // in a block, so that packing the other matrix pays off
 constexpr std::int64_t kLeastRows = 64;
-constexpr std::int64_t kPadding = 16;  // elements behind a row whose length is bad for the cache
+constexpr std::int64_t kPadding = 16;  // elements added to rows whose length is bad for the cache
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// How many of `count` units go into one block, so that `blocks_wanted` blocks arise but none is
+// The number of units per block, so that `count` units make `blocks_wanted` blocks but no block is
 // smaller than `least`.
 std::int64_t block_size(std::int64_t count, std::int64_t blocks_wanted, std::int64_t least) {
   const std::int64_t size = ceil_div(count, std::max<std::int64_t>(blocks_wanted, 1));
   return std::clamp<std::int64_t>(std::max(size, least), 1, std::max<std::int64_t>(count, 1));
 }
 
-// A convolution cut into pieces, by its shape alone.
+// A convolution split into blocks; the split depends only on its shape.
 struct Plan {
   ConvShape shape;
   std::int64_t taps = 0, inputs = 0, outputs = 0;  // of the window
-  std::int64_t depth = 0;                          // rows of a group's columns
+  std::int64_t depth = 0;                          // rows of the columns of a group
   std::int64_t pixels = 0;                         // outputs in a block
   std::int64_t pixel_blocks = 0;
   std::int64_t channels = 0;  // input channels in a block
@@ -45,7 +45,7 @@ struct Plan {
   Range channel_block(std::int64_t i) const {
     return {i * channels, std::min(shape.group_in(), (i + 1) * channels)};
   }
-  /// Where the planes of an image's group begin.
+  /// The offset of the planes of one group of an image.
   std::int64_t input_at(std::int64_t image, std::int64_t group) const {
     return (image * shape.in_channels + group * shape.group_in()) * inputs;
   }
@@ -72,8 +72,8 @@ Plan plan(const ConvShape& s, std::int64_t channel_blocks_wanted) {
   return p;
 }
 
-// Columns for some pixels lie in rows this far apart: not a multiple of 1 KiB, which would fall
-// into few cache sets.
+// The distance between rows of columns: not a multiple of 1 KiB, because such rows would fall into
+// few cache sets.
 std::int64_t leading(Range pixels) {
   const std::int64_t n = pixels.end - pixels.begin;
   return n % 256 == 0 ? n + kPadding : n;
@@ -83,7 +83,8 @@ std::int64_t patch_elements(const Plan& p, std::int64_t channels) {
   return p.shape.window.is_pointwise() ? 0 : channels * p.taps * (p.pixels + kPadding);
 }
 
-// columns[(c, tap), pixel] = what the output sees of channel c under that tap; 0 for padding.
+// columns[(c, tap), pixel] = the input of channel c under that tap for that output pixel; 0 for
+// padding.
 void gather_patches(const Window& w, const float* x, std::int64_t channels, Range pixels,
                     float* columns) {
   const bool may_pad = w.rows.padding > 0 || w.columns.padding > 0;
@@ -154,7 +155,7 @@ void weight_part(const Plan& p, const WeightPart& part, const float* x, const fl
   }
 }
 
-// Of the convolution and of either gradient; what meets padding is multiplied too.
+// Counts the operations of the convolution or of either gradient; products with padding count too.
 void add_flops_of(const ConvShape& s) {
   const std::int64_t depth = s.group_in() * s.window.taps();
   add_flops(2 * s.batch * s.out_channels * s.window.outputs() * depth);
@@ -190,7 +191,7 @@ void conv_backward_input(const ConvShape& s, const float* weight, const float* d
   const Plan p = plan(s, ceil_div(kCells, std::max<std::int64_t>(s.batch * s.groups, 1)));
   const bool direct = s.window.is_pointwise();
   const std::int64_t cost = s.group_out() * p.channels * p.taps * p.outputs;
-  // A cell owns some channels of an image: overlapping windows meet in one cell only.
+  // A cell owns some channels of an image, so overlapping windows are added by one cell only.
   parallel_for(s.batch * s.groups * p.channel_blocks, cost, [&](std::int64_t cell) {
     const Range block = p.channel_block(cell % p.channel_blocks);
     const std::int64_t channels = block.end - block.begin;
@@ -221,8 +222,8 @@ void conv_backward_weight(const ConvShape& s, const float* x, const float* dy, f
     std::fill_n(dw, size, 0.0f);
     return;
   }
-  // Few input channels give few cells: then the images are dealt out too, each chunk of them with a
-  // sum of its own, and the sums are added in order.
+  // Few input channels give few cells. Then the images are split into chunks too; each chunk has
+  // its own sum, and the sums are added in order.
   const std::int64_t columns = std::max<std::int64_t>(s.groups * p.channel_blocks, 1);
   const std::int64_t per_chunk = block_size(items, ceil_div(kCells, columns), 1);
   const std::int64_t chunks = ceil_div(items, per_chunk);

@@ -1,7 +1,7 @@
 // Convolution of [batch, channels, plane] with a sliding window, and its two gradients; contiguous.
-// float: patches are laid out as columns in a block that fits the cache and multiplied (im2col +
-// gemm), except a pointwise kernel, which is a product as it stands, and one channel a group, which
-// depthwise.h does. double: the plain twin in reference/conv.h.
+// float: patches are copied as columns into a block that fits the cache and multiplied (im2col +
+// gemm). A pointwise kernel needs no copy, and one channel per group is computed in depthwise.h.
+// double: the plain twin in reference/conv.h.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,11 @@
 
 namespace heed::kernels {
 
+/// Sizes of a convolution.
 struct ConvShape {
   std::int64_t batch;
   std::int64_t in_channels;   // of all groups together
-  std::int64_t out_channels;  // likewise
+  std::int64_t out_channels;  // of all groups together
   std::int64_t groups;
   Window window;
 

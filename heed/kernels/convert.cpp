@@ -17,7 +17,7 @@ namespace {
 using F32 = hn::ScalableTag<float>;
 using U32 = hn::RebindToUnsigned<F32>;
 using I32 = hn::RebindToSigned<F32>;
-using U16 = hn::Rebind<std::uint16_t, F32>;  // as many lanes, of half the size
+using U16 = hn::Rebind<std::uint16_t, F32>;  // the same number of lanes, of half the size
 
 HWY_INLINE hn::Vec<F32> widen(hn::Vec<U16> x) {
   return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), x)));
@@ -64,7 +64,7 @@ HWY_EXPORT(narrow_all);
 
 namespace {
 
-static_assert(sizeof(BFloat16) == sizeof(std::uint16_t), "arrays of it are read as its bits");
+static_assert(sizeof(BFloat16) == sizeof(std::uint16_t), "arrays of BFloat16 are read as uint16_t");
 
 constexpr std::size_t kBlock = 1 << 14;  // elements in a cell: 96 KiB read and written
 

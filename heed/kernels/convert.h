@@ -1,4 +1,4 @@
-// Between bfloat16, which is for storage, and float, which is for arithmetic.
+// Conversion between bfloat16 (for storage) and float (for arithmetic).
 #pragma once
 
 #include <span>

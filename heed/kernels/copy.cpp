@@ -6,11 +6,11 @@
 namespace heed::kernels {
 namespace {
 
-// A transposing copy walks tiles, so that each cache line of either side is used whole while it is
-// in L1.
+// A transposing copy works on tiles, so that each cache line of both sides is used completely while
+// it is in L1.
 constexpr std::int64_t kTile = 16;
 
-// True when the two innermost axes are swapped between the sides: rows of one are columns of the
+// True if the two innermost axes are swapped between the operands: rows of one are columns of the
 // other.
 bool transposes(const Nest<2>& nest) {
   if (nest.rank < 2) return false;
@@ -26,7 +26,7 @@ void transpose_tiles(const Nest<2>& nest, const T* from, T* to) {
   const std::int64_t columns = nest.sizes[inner];
   const std::int64_t stride_in = nest.strides[0][inner];
   const std::int64_t stride_out = nest.strides[1][inner - 1];
-  Nest<2> outer = nest;  // the matrices; each is then cut into strips of kTile output rows
+  Nest<2> outer = nest;  // the matrices, each split into strips of kTile output rows
   outer.sizes[inner - 1] = (rows + kTile - 1) / kTile;
   outer.strides[0][inner - 1] = kTile;
   outer.strides[1][inner - 1] = kTile * stride_out;

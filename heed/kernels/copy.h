@@ -1,4 +1,4 @@
-// Moving elements between layouts and element types: plain loops, bound by memory.
+// Copies between layouts and element types: plain loops, limited by memory bandwidth.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ void cross_entropy_row(const CrossEntropyForward<float>& c, std::int64_t row) {
     if (smoothing > 0.0f) x_total += total_of(m, x + at);
   });
   const float log_total = std::log(sum.total);
-  // Differences from the maximum first: they are small where the loss is.
+  // Subtracts from the maximum first: these differences are small where the loss is small.
   float distance = (1.0f - smoothing) * (sum.shift - x[c.targets[row]]);
   if (smoothing > 0.0f) distance += smoothing * (sum.shift - x_total / static_cast<float>(n));
   c.loss[row] = log_total + distance;

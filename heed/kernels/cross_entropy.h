@@ -1,8 +1,8 @@
-// Cross entropy of rows of logits against one class each, with the softmax inside. With p =
-// softmax(x), smoothing s and V classes,
+// Cross entropy of rows of logits against one class each, fused with softmax. With p = softmax(x),
+// smoothing s and V classes,
 //   loss = (1 - s) * -log p[target] + s * mean over classes of -log p
-// Logits are read once, each block twice while it is in L1; of the softmax only its log-sum-exp is
-// kept.
+// Logits are read once from memory, and each block twice while it is in L1. Only the log-sum-exp of
+// the softmax is kept.
 #pragma once
 
 #include "heed/kernels/rows.h"
@@ -12,6 +12,7 @@ namespace heed::kernels {
 /// The target of a row that does not count: its loss and gradient are 0.
 inline constexpr std::int64_t kIgnoredTarget = -1;
 
+/// Arguments of the forward pass.
 template <typename T>
 struct CrossEntropyForward {
   Rows rows;  // width: the number of classes, V
@@ -22,7 +23,7 @@ struct CrossEntropyForward {
   T* log_sum_exp;               // [rows]
 };
 
-/// dlogits = dloss * (p - (1 - s) * onehot(target) - s / V).
+/// Arguments of the backward pass: dlogits = dloss * (p - (1 - s) * onehot(target) - s / V).
 template <typename T>
 struct CrossEntropyBackward {
   Rows rows;

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// y[i * to] += factor * x[i * from]; vectors where both rows are contiguous.
+// y[i * to] += factor * x[i * from]; uses vectors if both rows are contiguous.
 void add_scaled(std::int64_t n, float factor, const float* x, std::int64_t from, float* y,
                 std::int64_t to) {
   std::int64_t i = 0;
@@ -58,7 +58,7 @@ float dot(std::int64_t n, const float* a, const float* b, std::int64_t step) {
   return hn::GetLane(hn::SumOfLanes(d, hn::Add(even, odd)));
 }
 
-// One plane of the output from one of the input: y += weight * x.
+// Adds one input plane to one output plane: y += weight * x.
 void plane_forward(const Window& w, const float* x, const float* weight, float* y) {
   for (std::int64_t tap = 0; tap < w.taps(); ++tap) {
     for_each_piece(w, tap, {0, w.outputs()},

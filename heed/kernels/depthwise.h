@@ -1,4 +1,4 @@
-// Convolution with one input channel a group (Chollet 2016): products of rows rather than of
+// Convolution with one input channel per group (Chollet 2016): products of rows instead of
 // matrices. float only; the twin is the general one in reference/conv.h.
 #pragma once
 

@@ -25,7 +25,7 @@ void dropout_run(const DropoutMask& mask, const DropoutCall<float>& call, std::i
   HWY_ALIGN std::uint32_t words[kWords];
   const U64 d64;
   const std::uint64_t lanes = hn::Lanes(d64);
-  // Counted up in a register: Iota in the inner loop would go through memory and stall it.
+  // Incremented in a register: Iota in the inner loop would go through memory and stall.
   VU64 blocks = hn::Iota(d64, static_cast<std::uint64_t>(begin) / 4);
   const auto threshold = hn::Set(du, mask.threshold);
   const VF scale = hn::Set(d, static_cast<float>(mask.scale));

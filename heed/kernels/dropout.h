@@ -1,5 +1,5 @@
-// Dropout whose mask is computed, never stored: element i is dropped when word i of a random stream
-// is below a threshold. The backward pass asks for the same words again.
+// Dropout whose mask is computed and never stored: element i is dropped if word i of a random
+// stream is below a threshold. The backward pass computes the same words again.
 #pragma once
 
 #include <cstdint>

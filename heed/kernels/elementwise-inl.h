@@ -1,5 +1,5 @@
-// The SIMD form of each elementwise operation: a struct with `apply`, and `slope` where it has a
-// derivative. NaN goes through every one of them, as in the twins.
+// The SIMD form of each elementwise operation: a struct with `apply`, and `slope` if it has a
+// derivative. All of them propagate NaN, as the twins do.
 #if defined(HEED_KERNELS_ELEMENTWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ELEMENTWISE_INL_H_
 #undef HEED_KERNELS_ELEMENTWISE_INL_H_

@@ -83,12 +83,13 @@ HWY_EXPORT(binary_of);
 HWY_EXPORT(affine_run);
 
 namespace {
-// Rough costs for the thread pool's serial cut-off: a transcendental is some ten times an addition.
+// Rough costs for the thread pool's serial cut-off: a transcendental function costs about ten
+// additions.
 constexpr std::int64_t kCheap = 1;
 constexpr std::int64_t kDear = 8;
 
 // Cells start at multiples of 16384 elements of a contiguous result, so all are aligned if the
-// first is.
+// first one is.
 template <int N>
 bool streams(const Nest<N>& nest, const float* y) {
   return nest.rank == 1 &&

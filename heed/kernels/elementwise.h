@@ -1,6 +1,5 @@
-// Elementwise arithmetic over strided, broadcast operands. The lists below are the only place an
-// operation is named; float runs on SIMD (elementwise-inl.h), double on the plain twin
-// (reference/elementwise.h).
+// Elementwise arithmetic over strided, broadcast operands. All operations are listed below. float
+// uses SIMD (elementwise-inl.h), double the plain twin (reference/elementwise.h).
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace heed::kernels {
 
-// name, the struct in elementwise-inl.h, what its derivative is computed from (whichever is cheaper
-// to keep)
+// name, struct in elementwise-inl.h, what the derivative is computed from (whichever is cheaper to
+// keep)
 #define HEED_UNARY_OPS(X)             \
   X(neg, NegOp, input)                \
   X(abs, AbsOp, input)                \
@@ -32,17 +31,19 @@ namespace heed::kernels {
   X(sin, SinOp, input)                \
   X(cos, CosOp, input)
 
+/// An operation with one operand.
 enum class Unary : std::uint8_t {
 #define HEED_X(name, functor, saves) name,
   HEED_UNARY_OPS(HEED_X)
 #undef HEED_X
 };
 
-// name, the struct in elementwise-inl.h
+// name, struct in elementwise-inl.h
 #define HEED_BINARY_OPS(X) \
   X(add, AddOp)            \
   X(sub, SubOp) X(mul, MulOp) X(div, DivOp) X(maximum, MaximumOp) X(minimum, MinimumOp)
 
+/// An operation with two operands.
 enum class Binary : std::uint8_t {
 #define HEED_X(name, functor) name,
   HEED_BINARY_OPS(HEED_X)
@@ -53,18 +54,19 @@ namespace detail {
 /// Strides of the innermost axis, in the order of a nest's operands.
 struct Steps {
   std::int64_t a, b, y;
-  bool stream;  // the result goes past the caches
+  bool stream;  // the result bypasses the caches
 };
 }  // namespace detail
 
-/// True when the derivative of op is computed from its output rather than its input.
+/// True if the derivative of op is computed from its output rather than its input.
 bool slope_from_output(Unary op);
 
 /// y = op(x). Operands: x, y.
 void unary(Unary op, const Nest<2>& nest, const float* x, float* y);
 void unary(Unary op, const Nest<2>& nest, const double* x, double* y);
 
-/// dx = dy * op'(saved), saved being x or y as slope_from_output says. Operands: saved, dy, dx.
+/// dx = dy * op'(saved), where saved is y if slope_from_output(op), else x. Operands: saved, dy,
+/// dx.
 void unary_backward(Unary op, const Nest<3>& nest, const float* saved, const float* dy, float* dx);
 void unary_backward(Unary op, const Nest<3>& nest, const double* saved, const double* dy,
                     double* dx);

@@ -1,5 +1,5 @@
-// The sum of exp over one row that is read once: block by block, each block twice while it is in
-// L1.
+// The sum of exp over a row in one pass over memory: block by block, and each block twice while it
+// is in L1.
 #if defined(HEED_KERNELS_EXP_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_EXP_SUM_INL_H_
 #undef HEED_KERNELS_EXP_SUM_INL_H_
@@ -18,8 +18,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
-/// sum of exp(x) = total * exp(shift), where no term of total exceeds 1. Shift is the maximum, or 0
-/// for a row that is -inf throughout; a NaN or +inf in the row makes total NaN.
+/// sum of exp(x) = total * exp(shift), where no term of total exceeds 1. shift is the maximum, or 0
+/// if the whole row is -inf; a NaN or +inf in the row makes total NaN.
 struct ExpSum {
   float shift;
   float total;
@@ -33,9 +33,9 @@ HWY_INLINE float exp_total(std::int64_t n, const float* x, float shift_by) {
   });
 }
 
-/// The maximum so far, the terms of a block under it, and what was summed before brought under it
-/// too. Calls block(at, m, top) for each block of m elements from `at` on, whose maximum is `top`,
-/// while it is in L1.
+/// Computes the sum with a running maximum; a new maximum rescales the sum of the blocks before.
+/// Calls block(at, m, top) for each block of m elements from `at` on, whose maximum is `top`, while
+/// it is in L1.
 template <typename Block>
 HWY_INLINE ExpSum exp_sum(std::int64_t n, const float* x, const Block& block) {
   constexpr std::int64_t kBlock = 2048;  // 8 KiB

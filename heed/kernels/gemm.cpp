@@ -17,8 +17,8 @@
 namespace heed::kernels {
 namespace {
 
-// oneDNN's own threads would split by their number. OpenMP's thread count is a setting of the
-// calling thread: it is lowered for the call and put back, so a user's own OpenMP code on this
+// oneDNN would split the work by the number of its threads. OpenMP's thread count is a setting of
+// the calling thread: it is set to 1 for the call and restored, so a user's own OpenMP code on this
 // thread is not affected.
 class SingleThreaded {
  public:
@@ -51,10 +51,10 @@ Stored stored(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
   return {'T', std::max<std::int64_t>({column_stride, rows, 1})};
 }
 
-// oneDNN 2.6 on AVX2 likes its operands row-major with rows that do not fall into few cache sets;
-// where they are not, and each element is used often enough, a copy that is costs less than it
-// brings (GF/s on Zen 4, peak 89): rows a multiple of 1 KiB apart, read as a panel down the rows:
-// 55, copied 87 (64x512x512); a transposed b: 84, copied 88 (400x384x256).
+// oneDNN 2.6 on AVX2 is fastest for row-major operands whose rows do not fall into few cache sets.
+// For other operands, if each element is used often enough, a copy pays off (GF/s on Zen 4, peak
+// 89): rows a multiple of 1 KiB apart, read as a panel down the rows: 55, copied 87 (64x512x512); a
+// transposed b: 84, copied 88 (400x384x256).
 constexpr std::int64_t kBadStride = 256;
 constexpr std::int64_t kPadding = 16;
 constexpr std::int64_t kUsesForPadding = 48;
@@ -66,7 +66,7 @@ bool falls_into_few_sets(std::int64_t stride, std::int64_t uses) {
   return stride % kBadStride == 0 && uses >= kUsesForPadding;
 }
 
-// Row-major with padded rows, whatever x is.
+// Copies x row-major with padded rows.
 Matrix<float> padded_copy(Matrix<float> x, std::int64_t rows, std::int64_t columns, float* to) {
   const std::int64_t leading = columns + kPadding;
   copy(make_nest<2>({rows, columns}, {Strides{x.row_stride, x.column_stride}, {leading, 1}}),
@@ -74,9 +74,9 @@ Matrix<float> padded_copy(Matrix<float> x, std::int64_t rows, std::int64_t colum
   return {to, leading, 1};
 }
 
-// The tile grid of one product; only the shape decides. Large products are cut into tiles worth
-// about a millisecond, which leaves work for many threads; smaller ones into as many as their size
-// can bear, because every tile packs its operands anew.
+// The tile grid of one product; it depends only on the shape. Large products are split into tiles
+// of about a millisecond, which gives work to many threads. Smaller ones are split into fewer
+// tiles, because every tile packs its operands again.
 struct Tiles {
   std::int64_t rows, columns;
 };
@@ -93,7 +93,7 @@ Tiles tiles_of(GemmShape s, std::int64_t batch) {
     return batch * ((s.m + t.rows - 1) / t.rows) * ((s.n + t.columns - 1) / t.columns);
   };
   while (worth_splitting(count(), t.rows * t.columns * s.k)) {
-    // Halves stay multiples of 16, so that only the last tile of a row is ragged.
+    // Halves are multiples of 16, so that only the last tile of a row is smaller.
     auto& longer = t.columns >= t.rows ? t.columns : t.rows;
     const std::int64_t half = ((longer + 1) / 2 + 15) / 16 * 16;
     if (half >= longer) break;
@@ -107,7 +107,7 @@ void finish_tile(const GemmCall<T>& call, std::int64_t rows, std::int64_t column
                  std::int64_t at, std::int64_t first_column) {
   const Epilogue<T>& e = call.epilogue;
   T* const before = e.before != nullptr ? e.before + at : c;
-  // Parallel loops inside a cell run on this thread: the pool does not nest.
+  // Parallel loops inside a cell run on this thread, because the pool does not nest.
   const Strides laid_out{call.ldc, 1};
   if (e.bias != nullptr) {
     binary(Binary::add, make_nest<3>({rows, columns}, {laid_out, {0, 1}, laid_out}), c,
@@ -183,7 +183,7 @@ void gemm(const GemmCall<float>& call) {
   const bool copy_b =
       one && worth_copying(s.k, s.n) &&
       (b_transposed ? s.m >= kUsesForTransposing : falls_into_few_sets(b.row_stride, s.m));
-  // A transposed a is read down its rows in memory, of which there are k.
+  // A transposed a has k rows in memory, and is read down these rows.
   const bool copy_a = one && a.row_stride == 1 && a.column_stride != 1 && worth_copying(s.k, s.m) &&
                       falls_into_few_sets(a.column_stride, s.n);
   if (!copy_a && !copy_b) return gemm_grid(call);

@@ -1,6 +1,6 @@
-// Matrix products: the only file pair that knows oneDNN. A product is cut into a grid of tiles
-// fixed by its shape; each tile is one single-threaded oneDNN call, so the bits do not depend on
-// the number of threads.
+// Matrix products; only gemm.cpp uses oneDNN. A product is split into a grid of tiles that depends
+// only on its shape. Each tile is one single-threaded oneDNN call, so the bits of the result do not
+// depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace heed::kernels {
 
-/// A matrix somewhere in memory; one of the two strides must be 1 (or its extent at most 1).
+/// A view of a matrix; one of the two strides must be 1 (or its extent at most 1).
 template <typename T>
 struct Matrix {
   const T* data;
@@ -18,28 +18,29 @@ struct Matrix {
   std::int64_t column_stride;
 };
 
+/// Sizes of a product.
 struct GemmShape {
   std::int64_t m, n, k;
 };
 
-/// True when gemm can read a matrix of that many rows and columns with these strides in place.
+/// True if gemm can read a matrix of these sizes and strides in place.
 bool gemm_reads(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
                 std::int64_t column_stride);
 
-/// c[m, n] = beta * c + a[m, k] b[k, n], on this thread alone: for callers that bring their own
-/// grid. beta is 0 or 1; c has rows `ldc` apart.
+/// c[m, n] = beta * c + a[m, k] b[k, n] on the calling thread, for callers with their own grid.
+/// beta is 0 or 1; rows of c are `ldc` apart.
 void gemm_serial(GemmShape shape, Matrix<float> a, Matrix<float> b, float beta, float* c,
                  std::int64_t ldc);
 void gemm_serial(GemmShape shape, Matrix<double> a, Matrix<double> b, double beta, double* c,
                  std::int64_t ldc);
 
-/// What happens to a tile of the result while it is still in cache: y = act(c + bias).
+/// Work on a tile of the result while it is still in cache: y = act(c + bias).
 template <typename T>
 struct Epilogue {
   const T* bias = nullptr;  // [n], added to every row
   bool activate = false;    // apply `activation`
   Unary activation = Unary::relu;
-  T* before = nullptr;  // where c + bias is kept for the backward pass; laid out like c
+  T* before = nullptr;  // receives c + bias for the backward pass; same layout as c
 };
 
 /// The batched product on all threads: c[i] = beta * c[i] + a[i] b[i], then the epilogue. Operands

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::int64_t kCellElements = 1 << 14;
 
-// Calls f(x, index, y) with the offsets of every index, in order along each line; operand `aimed`
-// stays at the start of its line, as the index says how far to go. Loops along the lines or across
-// them, whichever is nearer in memory.
+// Calls f(x, index, y) with the offsets for every index, in order along each line. The offset of
+// operand `aimed` stays at the start of its line, because the index gives the position in it. Loops
+// along the lines or across them, whichever is closer in memory.
 template <typename F>
 void for_each_index(Lines<3> lines, std::size_t aimed, const F& f) {
   lines.steps[aimed] = 0;
@@ -115,7 +115,8 @@ void take_rows(RowsShape s, std::size_t element_bytes, const void* x, const I* i
 template <typename T, typename I>
 void add_rows(RowsShape s, const T* x, const I* ids, std::int64_t skip, T* y) {
   if (s.inner == 0) return;
-  // A cell owns a block of columns and walks all rows: equal ids meet in one cell, in order.
+  // A cell owns a block of columns and processes all rows, so equal ids are added in one cell, in
+  // order.
   constexpr std::int64_t kColumns = 64;
   const std::int64_t blocks = (s.inner + kColumns - 1) / kColumns;
   const std::int64_t cost = s.count * std::min(s.inner, kColumns);

@@ -1,5 +1,5 @@
-// Reading and adding at positions given by an index tensor (i32 or i64). Indices are trusted:
-// first_outside is what checks them. Nothing but address arithmetic, so no SIMD and no twin.
+// Reading and adding at positions given by an index tensor (i32 or i64). Indices are not checked
+// here; use first_outside. There is only address arithmetic, so no SIMD and no twin.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct RowsShape {
 template <typename I>
 void take_rows(RowsShape shape, std::size_t element_bytes, const void* x, const I* ids, void* y);
 
-/// y[o, ids[j], :] += x[o, j, :] in the order of j, but for ids equal to `skip`.
+/// y[o, ids[j], :] += x[o, j, :] in the order of j, except for ids equal to `skip`.
 template <typename T, typename I>
 void add_rows(RowsShape shape, const T* x, const I* ids, std::int64_t skip, T* y);
 

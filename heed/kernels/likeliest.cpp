@@ -25,15 +25,15 @@ struct Before {
   }
 };
 
-// The best k entries so far, as a heap with the last of them on top. Tokens come in rising order,
-// so one that only equals the last is not better.
+// The best k entries so far, as a heap with the worst of them on top. Tokens come in rising order,
+// so an entry that only equals the worst one is not better.
 class Best {
  public:
   Best(Entry* entries, std::int64_t k, const std::int32_t* banned, const std::int32_t* banned_end)
       : entries_(entries), k_(k), banned_(banned), banned_end_(banned_end) {}
 
   std::int64_t size() const { return size_; }
-  /// What a logit must exceed to be kept.
+  /// A logit must exceed this to be kept.
   float bar() const { return bar_; }
   void offer(Entry entry) {
     if (!(entry.logit > bar_) || std::binary_search(banned_, banned_end_, entry.token)) return;
@@ -59,7 +59,7 @@ class Best {
   const std::int32_t* banned_end_;
 };
 
-// Offers what exceeds the bar among n logits of which the first is that of `token`.
+// Offers those of n logits that exceed the bar; the first logit belongs to `token`.
 void offer_block(std::int64_t n, const float* x, std::int32_t token, Best& best) {
   const F32 d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));

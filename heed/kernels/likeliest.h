@@ -1,6 +1,7 @@
-// The k likeliest tokens of each row of logits, and what turns their logits into log-probabilities:
-// all that a search keeps of [rows, V]. One pass over the row, without sorting it: a block's
-// maximum, which the log-sum-exp needs anyway, says that almost no block holds anything to keep.
+// The k most probable tokens of each row of logits, and the normalisers that turn logits into
+// log-probabilities: all that a search needs from [rows, V]. One pass over the row, without
+// sorting: the maximum of a block, which the log-sum-exp needs anyway, shows that almost no block
+// contains a candidate.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,9 @@
 
 namespace heed::kernels {
 
-/// log p = (x - shift) - log_total, never above 0; differences come first, they are small where p
-/// is large. NaN for every x when the row held NaN or +inf; -inf for every x of a row of -inf.
+/// log p = (x - shift) - log_total, never above 0. The difference is computed first, because it is
+/// small where p is large. NaN for every x if the row contains NaN or +inf; -inf for every x of a
+/// row of -inf.
 template <typename T>
 struct LogNormaliser {
   T shift;
@@ -18,24 +20,25 @@ struct LogNormaliser {
   T operator()(T x) const { return (x - shift) - log_total; }
 };
 
-/// What stands for no token.
+/// Marks unused entries of `tokens`.
 inline constexpr std::int32_t kNoToken = -1;
 
-/// Tokens that may not be chosen count in the normaliser all the same: they change no probability.
+/// Banned tokens are never chosen, but they count in the normaliser, so they do not change the
+/// probabilities of other tokens.
 template <typename T>
 struct LikeliestCall {
   Rows rows;  // width: V
   std::int64_t k;
   const T* logits;
-  const std::int64_t* banned_starts;  // [rows + 1]: where a row's banned tokens are
-  const std::int32_t* banned;         // rising within a row
+  const std::int64_t* banned_starts;  // [rows + 1]: start of the banned tokens of each row
+  const std::int32_t* banned;         // ascending within a row
   LogNormaliser<T>* normalisers;      // [rows]
   std::int32_t* tokens;               // [rows, k]
 };
 
-/// Writes each row's k largest logits' tokens, largest first, the lowest token first among equals;
-/// kNoToken behind the last of them where fewer are neither banned nor -inf. A row with NaN or +inf
-/// has a normaliser that says so, and any tokens.
+/// Writes the tokens of the k largest logits of each row, largest first, the lowest token first
+/// among equals. Banned tokens and logits of -inf are left out; if fewer than k are left, the rest
+/// is kNoToken. For a row with NaN or +inf, the normaliser gives NaN and the tokens are undefined.
 void likeliest(const LikeliestCall<float>& call);
 void likeliest(const LikeliestCall<double>& call);
 

@@ -1,6 +1,6 @@
-// Lines along one axis of N operands: a nest over all the other axes, and the steps along the one.
-// For work whose elements depend on each other along an axis and on nothing else (scans, sorts,
-// scatters): a line belongs to one cell, so its order is kept and no two threads meet.
+// Lines along one axis of N operands: a nest over all the other axes, and the steps along this
+// axis. For operations whose elements depend on each other only along an axis (scans, sorts,
+// scatters): a line belongs to one cell, so its order is kept and no two threads share it.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 namespace heed::kernels {
 
+/// The lines along one axis.
 template <int N>
 struct Lines {
   Nest<N> others;
@@ -36,8 +37,8 @@ Lines<N> make_lines(Shape shape, int axis, std::array<Strides, N> strides) {
   return lines;
 }
 
-/// Calls f(Run) for runs of neighbouring lines, on all threads; at[k] is the start of the first
-/// line, the next is across[k] further.
+/// Calls f(Run) for runs of neighbouring lines, on all threads. at[k] is the start of the first
+/// line; the next line is across[k] further.
 template <int N, typename F>
 void for_each_line_run(const Lines<N>& lines, std::int64_t cost_per_element, const F& f) {
   const std::int64_t length = std::max<std::int64_t>(lines.length, 1);

@@ -1,5 +1,5 @@
 // Vector forms of exp, exp2, log, tanh, erf, sigmoid, sin and cos for float, on any instruction
-// set. NaN goes through, infinities give the limits, overflow gives infinity and a result below
+// set. NaN is propagated, infinities give the limits, overflow gives infinity and a result below
 // 2^-126 may be 0. Errors in units in the last place: sin and cos 0.5; exp, exp2 and log 1.1; erf
 // 1.4; tanh and sigmoid 2.5 (tests/kernels/math_test.cpp). tools/fit_polynomials.py makes the
 // polynomials.
@@ -32,18 +32,18 @@ HWY_INLINE V Polynomial(D d, V x, hn::TFromD<D> c0, Rest... rest) {
 
 namespace math {
 
-/// The lesser of x and the limit; NaN where x is NaN.
+/// The smaller of x and the limit; NaN if x is NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V AtMost(D d, V x, float limit) {
   const V most = hn::Set(d, limit);
 #if HWY_ARCH_X86
-  return hn::Min(most, x);  // one instruction, which takes its second operand if either is NaN
+  return hn::Min(most, x);  // one instruction, which returns its second operand if either is NaN
 #else
   return hn::IfThenElse(hn::Gt(x, most), most, x);
 #endif
 }
 
-/// The greater of x and the limit; NaN where x is NaN.
+/// The larger of x and the limit; NaN if x is NaN.
 template <class V>
 HWY_INLINE V AtLeast(V least, V x) {
 #if HWY_ARCH_X86
@@ -57,8 +57,8 @@ HWY_INLINE V AtLeast(D d, V x, float limit) {
   return AtLeast(hn::Set(d, limit), x);
 }
 
-// x + kToInteger rounds x to the nearest integer, and that integer stands in the lowest bits of the
-// sum, from where a shift takes it into the exponent. Good for |x| < 2^22.
+// x + kToInteger rounds x to the nearest integer. That integer is in the lowest bits of the sum,
+// and a shift moves it into the exponent. Valid for |x| < 2^22.
 inline constexpr float kToInteger = 0x1.8p23f;
 
 // ln 2 in two parts; the first has few bits, so that its product with an exponent is exact.
@@ -74,8 +74,8 @@ HWY_INLINE V ScaleBy(D d, V x, V shifted) {
   return hn::BitCast(d, hn::Add(hn::BitCast(du, x), exponent));
 }
 
-// With kToInteger + kBias + k in its place, the shift alone makes a float of it: 2^(n + k), 0 where
-// n + k is -127 and infinity where it is 128. Unlike ScaleBy, a product with that lets NaN through.
+// With kToInteger + kBias + k instead of kToInteger, the shift alone gives the float 2^(n + k): 0
+// if n + k is -127, infinity if it is 128. Unlike ScaleBy, a product with that propagates NaN.
 inline constexpr float kBias = 127.0f;
 
 template <class D, class V = hn::Vec<D>>
@@ -87,9 +87,10 @@ HWY_INLINE V PowerOfTwo(D d, V shifted) {
 /// e^(sx) - 1 = s (x + x^2 q(x)) for |sx| <= ln(2)/2: returns x + x^2 q(x).
 template <int s, class D, class V = hn::Vec<D>>
 HWY_INLINE V ScaledExpm1(D d, V x) {
-  constexpr float k = s;  // a power of two in size, so that the products below are exact
+  constexpr float k = s;  // plus or minus a power of two, so that the products below are exact
   const V x2 = hn::Mul(x, x);
-  // In this order, four multiplications follow one another, one less than by Horner's rule.
+  // In this order the longest dependency chain has four multiplications, one fewer than with
+  // Horner's rule.
   const V low = hn::MulAdd(x, hn::Set(d, 0.166665211f * k * k), hn::Set(d, 0.49999994f * k));
   const V high = hn::MulAdd(x, hn::Set(d, 0.00836866815f * k * k * k * k),
                             hn::Set(d, 0.0416682586f * k * k * k));
@@ -106,7 +107,7 @@ HWY_INLINE V SplitExp(D d, V x, V& shifted) {
   return ScaledExpm1<1>(d, f);
 }
 
-/// e^x where it is known to be normal.
+/// e^x for x whose result is a normal number.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V ExpInRange(D d, V x) {
   V shifted;
@@ -114,7 +115,7 @@ HWY_INLINE V ExpInRange(D d, V x) {
   return ScaleBy(d, hn::Add(m, hn::Set(d, 1.0f)), shifted);
 }
 
-/// y, but 0 where x < lowest and infinity where x > highest; NaN where x is NaN.
+/// y, but 0 if x < lowest and infinity if x > highest; NaN if x is NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V LimitExp(D d, V x, V y, float lowest, float highest) {
   const V above = hn::Add(x, hn::Set(d, std::numeric_limits<float>::infinity()));
@@ -127,7 +128,7 @@ HWY_INLINE V LimitExp(D d, V x, V y, float lowest, float highest) {
 /// e^x.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Exp(D d, V x) {
-  // The logarithms of the smallest normal and of the largest float.
+  // The logarithms of the smallest normal and the largest float.
   return math::LimitExp(d, x, math::ExpInRange(d, x), -0x1.5d589ep6f, 0x1.62e42ep6f);
 }
 
@@ -147,7 +148,7 @@ HWY_INLINE V Log(D d, V x) {
   const hn::RebindToSigned<D> di;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const V zero = hn::Zero(d);
-  // Denormals become normal first.
+  // Denormals are scaled to normal numbers first.
   const auto tiny = hn::Lt(x, hn::Set(d, 0x1p-126f));
   const V scaled = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 0x1p23f)), x);
   // x = 2^e m with m in [sqrt(1/2), sqrt(2)).
@@ -179,7 +180,7 @@ HWY_INLINE V Tanh(D d, V x) {
   const V a = math::AtMost(d, hn::Xor(x, sign), 10.0f);
   const V shifted = hn::MulAdd(a, hn::Set(d, 2 * math::kLog2E), hn::Set(d, kShift));
   const V n = hn::Sub(shifted, hn::Set(d, kShift));
-  // n is small: ln 2 need not come in two parts.
+  // n is small, so ln 2 need not be split into two parts.
   const V f = hn::NegMulAdd(n, hn::Set(d, 0x1.62e43p-2f), a);
   const V scale = math::PowerOfTwo(d, shifted);
   const V less_half = hn::MulAdd(scale, hn::Set(d, 0.5f), hn::Set(d, -0.5f));
@@ -191,7 +192,8 @@ HWY_INLINE V Tanh(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V Sigmoid(D d, V x) {
   constexpr float kShift = math::kToInteger + math::kBias - 1;
-  // The result is 1 above, and 0 below, where the power of two is infinite.
+  // Above the upper limit the result is 1; below the lower limit it is 0, because the power of two
+  // is infinite.
   const V limited = math::AtLeast(d, math::AtMost(d, x, 80.0f), -89.6f);
   const V shifted = hn::NegMulAdd(limited, hn::Set(d, math::kLog2E), hn::Set(d, kShift));
   const V n = hn::Sub(shifted, hn::Set(d, kShift));
@@ -219,16 +221,16 @@ HWY_INLINE V Erf(D d, V x) {
   return hn::IfThenElse(hn::Ge(magnitude, hn::Set(d, 0.8f)), hn::CopySign(far, x), near);
 }
 
-/// The normal distribution's tail Phi(-a) for a >= 0, and `bell` = e^(-a^2/2), which is a factor of
-/// it; 0 where that is below 2^-126. Down to 1e-30, the relative error is 8e-7; without fused
-/// multiply-add, `lost` is too, and it grows with a^2 to 7e-6.
+/// The tail Phi(-a) of the normal distribution for a >= 0, and `bell` = e^(-a^2/2), which is a
+/// factor of it; 0 if that is below 2^-126. Down to 1e-30 the relative error is 8e-7. Without fused
+/// multiply-add, `lost` is 0 and the error grows with a^2 to 7e-6.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V NormalTail(D d, V a, V& bell) {
   constexpr float kShift = math::kToInteger + math::kBias;
   const V k = hn::Set(d, 0.5f * math::kLog2E);
   const V limited = hn::Min(a, hn::Set(d, 13.28f));  // the power of two is 0 from 13.25 on
   const V square = hn::Mul(limited, limited);
-  const V lost = hn::MulSub(limited, limited, square);  // by its rounding
+  const V lost = hn::MulSub(limited, limited, square);  // rounding error of the square
   const V shifted = hn::NegMulAdd(square, k, hn::Set(d, kShift));
   const V n = hn::Sub(shifted, hn::Set(d, kShift));
   const V f = hn::MulAdd(lost, k, hn::MulAdd(square, k, n));  // bell = 2^n 2^-f
@@ -246,7 +248,7 @@ namespace math {
 /// sin(x + quarter_turns pi/2) in double, for |x| <= kLargestAngle.
 template <int quarter_turns, class D, class V = hn::Vec<D>>
 HWY_INLINE V SinOfDouble(D d, V x) {
-  constexpr double kShift = 0x1.8p52;  // as kToInteger
+  constexpr double kShift = 0x1.8p52;  // like kToInteger
   // pi/2 in two parts; the first has 33 bits, so that its product with n is exact.
   constexpr double kHigh = 0x1.921fb544p0, kLow = 0x1.0b4611a626331p-34;
   const hn::RebindToUnsigned<D> du;
@@ -267,9 +269,9 @@ HWY_INLINE V SinOfDouble(D d, V x) {
 
 inline constexpr float kLargestAngle = 0x1p20f;
 
-/// Angles are reduced in double: positions times frequencies may be large, and what is left after
-/// many turns must still be good to the last bit. Even larger ones, and what is not finite, go one
-/// by one through the standard library.
+/// Angles are reduced in double: positions times frequencies may be large, and the remainder after
+/// many turns must still be accurate to the last bit. Even larger angles, and those that are not
+/// finite, are passed to the standard library one by one.
 template <int quarter_turns, class D, class V = hn::Vec<D>>
 HWY_INLINE V SinOrCos(D d, V x) {
   if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, kLargestAngle))))) {

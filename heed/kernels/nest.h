@@ -1,6 +1,6 @@
-// A nest of loops over N operands with their own strides: how a broadcast, strided, any-rank
-// elementwise call becomes a few long runs along the innermost axis. Kernels see runs; only this
-// file knows about ranks.
+// A nest of loops over N operands with their own strides. It turns an elementwise call with
+// broadcast, strided operands of any rank into a few long runs along the innermost axis. Kernels
+// work on runs; only this file handles ranks.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Nest {
     return n;
   }
 
-  /// Where each operand's element number `index` (row-major) lies.
+  /// The offset of element number `index` (row-major) in each operand.
   std::array<std::int64_t, N> at(std::int64_t index) const {
     std::array<std::int64_t, N> offsets{};
     for (int i = rank - 1; i >= 0; --i) {
@@ -52,14 +52,14 @@ Nest<N> make_nest(const Shape& shape, const std::array<Strides, N>& strides) {
     nest.sizes[at] = merge ? nest.sizes[at] * shape[axis] : shape[axis];
     for (std::size_t k = 0; k < N; ++k) nest.strides[k][at] = strides[k][axis];
   }
-  if (nest.rank == 0) {  // a single element still is one run
+  if (nest.rank == 0) {  // a single element is one run too
     nest.rank = 1;
     nest.sizes[0] = 1;
   }
   return nest;
 }
 
-/// One run: where each operand starts (elements) and how many elements lie along the innermost
+/// One run: the start of each operand (in elements) and the number of elements along the innermost
 /// axis.
 template <int N>
 struct Run {
@@ -69,12 +69,11 @@ struct Run {
 
 namespace detail {
 
-// A cell of the parallel grid: large enough to hide the hand-over, small enough for L2 with three
-// operands.
+// Elements of a cell of the parallel grid: enough to hide the cost of handing it to a thread, few
+// enough for three operands to fit L2.
 inline constexpr std::int64_t kCellElements = 1 << 14;
 
-/// Calls f for runs [first, last) of the nest, each split to at most piece elements when pieces
-/// > 1.
+/// Calls f for runs [first, last) of the nest.
 template <int N, typename F>
 void visit_runs(const Nest<N>& nest, std::int64_t first, std::int64_t last, const F& f) {
   const int outer_rank = nest.rank - 1;
@@ -89,7 +88,7 @@ void visit_runs(const Nest<N>& nest, std::int64_t first, std::int64_t last, cons
   }
   for (std::int64_t r = first; r < last; ++r) {
     f(run);
-    for (int i = outer_rank - 1; i >= 0; --i) {  // the odometer: next index, offsets moved along
+    for (int i = outer_rank - 1; i >= 0; --i) {  // the next index, as in an odometer
       const auto axis = static_cast<std::size_t>(i);
       const bool wraps = ++index[axis] == nest.sizes[axis];
       const std::int64_t move = wraps ? 1 - nest.sizes[axis] : 1;
@@ -102,8 +101,8 @@ void visit_runs(const Nest<N>& nest, std::int64_t first, std::int64_t last, cons
 
 }  // namespace detail
 
-/// Calls f(Run) for all runs of the nest, on all threads, about `cell_elements` a cell; the
-/// split depends on these two alone.
+/// Calls f(Run) for all runs of the nest, on all threads, with about `cell_elements` elements per
+/// cell. The split depends only on the nest and `cell_elements`.
 template <int N, typename F>
 void for_each_run(const Nest<N>& nest, std::int64_t cost_per_element, const F& f,
                   std::int64_t cell_elements = detail::kCellElements) {

@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// Rows of a multiple of 64 bytes are all aligned if the first is.
+// If the row size is a multiple of 64 bytes, all rows are aligned if the first one is.
 bool rows_stream(Rows rows, const float* y) {
   const auto bytes = static_cast<std::int64_t>(sizeof(float));
   return rows.width * bytes % 64 == 0 && worth_streaming(y, rows.count * rows.width * bytes);
@@ -93,7 +93,7 @@ struct GradientTotals {
   VF g, gn;
 };
 
-// The totals of g and g n; on the way, dweight += dy n and dbias += dy.
+// The totals of g and g n; in the same pass, dweight += dy n and dbias += dy.
 template <bool kParameters>
 GradientTotals gradient_totals(const GradientRow& row) {
   const auto body = [row](auto part, std::int64_t i, GradientTotals t) HWY_ATTR {
@@ -127,7 +127,7 @@ void write_gradient(const GradientRow& row, VF mean_g, VF mean_gn, const float* 
   });
 }
 
-// dweight and dbias, if there are any, are both added to.
+// Adds to dweight and dbias if they are not null.
 void norm_backward_rows(Norm kind, const NormBackward<float>& c, std::int64_t first,
                         std::int64_t count) {
   const F32 d;
@@ -174,7 +174,7 @@ HWY_EXPORT(norm_backward_rows);
 
 constexpr std::int64_t kCost = 4;  // operations per element, roughly
 
-// A row of one value in place of a parameter that is not there: the loops stay free of branches.
+// A row of one value that replaces a missing parameter, so that the loops need no branches.
 template <typename T>
 class Parameter {
  public:
@@ -199,11 +199,11 @@ void forward(Norm kind, NormForward<T> call, const Chunk& chunk) {
                 [&](std::int64_t first, std::int64_t count) { chunk(kind, call, first, count); });
 }
 
-// The gradients of weight and bias are sums over rows: each chunk of rows makes its own, which are
-// then summed in the order of the chunks, whichever thread made them.
+// The gradients of weight and bias are sums over rows. Each chunk of rows has its own partial sums,
+// which are added in the order of the chunks, whichever thread computed them.
 template <typename T, typename Chunk>
 void backward(Norm kind, NormBackward<T> call, const Chunk& chunk) {
-  constexpr std::int64_t kLeastRows = 16;  // so that these partial sums are little traffic
+  constexpr std::int64_t kLeastRows = 16;  // so that partial sums cause little memory traffic
   const std::int64_t width = call.rows.width;
   const bool parameters = call.dweight != nullptr || call.dbias != nullptr;
   const std::int64_t step =

@@ -1,17 +1,18 @@
 // Layer norm (Ba et al., 2016) and RMS norm (Zhang and Sennrich, 2019) along rows, with the
-// residual sum in front of them in the same pass:
+// preceding residual sum in the same pass:
 //   s = x + residual;  y = (s - mean) * rstd * weight + bias,  rstd = 1 / sqrt(variance + eps);
-// RMS norm takes the mean as 0. A row is read once from memory and stays in L1 for its passes.
+// RMS norm uses 0 as the mean. A row is read once from memory and stays in L1 for its passes.
 #pragma once
 
 #include "heed/kernels/rows.h"
 
 namespace heed::kernels {
 
+/// The kind of normalisation.
 enum class Norm : std::uint8_t { layer, rms };
 
-/// Optional pointers may be null: no residual (then `sum` is not written), a weight of 1, a bias of
-/// 0.
+/// Optional pointers may be null: without a residual `sum` is not written; a missing weight is 1
+/// and a missing bias is 0.
 template <typename T>
 struct NormForward {
   Rows rows;
@@ -20,7 +21,7 @@ struct NormForward {
   const T* residual;  // optional
   const T* weight;    // [width], optional
   const T* bias;      // [width], optional
-  T* sum;             // x + residual, for the gradient and for whoever adds on
+  T* sum;             // x + residual, for the gradient and the next residual
   T* y;
   T* mean;  // [rows]
   T* rstd;  // [rows]
@@ -36,7 +37,7 @@ struct NormBackward {
   const T* mean;
   const T* rstd;
   const T* dy;
-  const T* dsum;  // the gradient of the sum as an output of its own, optional
+  const T* dsum;  // gradient of the sum as a second output, optional
   T* dx;
   T* dweight;  // [width], optional
   T* dbias;    // [width], optional

@@ -19,8 +19,8 @@ using V = hn::Vec<D>;
 
 V all(double value) { return hn::Set(D(), static_cast<float>(value)); }
 
-// Whole vectors, and the tail. Both kinds of loads and stores have the same form, so that a rule is
-// written once.
+// Access to whole vectors and to the tail with the same interface, so that a rule is written only
+// once.
 struct Whole {
   V load(const float* p) const { return hn::LoadU(D(), p); }
   void store(V v, float* p) const { hn::StoreU(v, D(), p); }
@@ -100,12 +100,12 @@ HWY_EXPORT(adam_piece);
 HWY_EXPORT(sgd_piece);
 HWY_EXPORT(ema_piece);
 
-// Elements of a cell: with four arrays of floats, as much as half of a common L2 cache.
+// Elements of a cell: four arrays of floats take half of a common L2 cache.
 constexpr std::int64_t kCell = 1 << 14;
-constexpr std::int64_t kCost = 16;  // bytes an element reads
+constexpr std::int64_t kCost = 16;  // bytes read per element
 
-// Lays the slices end to end, cuts the row into cells and calls piece(slice, begin, end) for the
-// part of each slice that lies in a cell.
+// Treats the slices as one long array, splits it into cells and calls piece(slice, begin, end) for
+// the part of each slice in a cell.
 template <typename Slice, typename Piece>
 void for_each_piece(std::span<const Slice> slices, const Piece& piece) {
   const auto count = static_cast<std::int64_t>(slices.size());

@@ -1,7 +1,7 @@
-// Update rules of optimisers, fused: each reads a parameter, its gradient and its state once and
-// writes parameter and state once, so memory is the only limit. One call takes all parameters of a
-// network as one long row of elements, cut into pieces of equal size: a hundred small biases cost
-// what one array of their size does.
+// Fused update rules of optimisers: each reads a parameter, its gradient and its state once and
+// writes parameter and state once, so memory bandwidth is the only limit. One call treats all
+// parameters of a network as one long array, split into pieces of equal size, so a hundred small
+// biases cost as much as one array of their total size.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct AdamRule {
   double gradient_scale;
 };
 
-/// One parameter. The corrections for the first steps are in rate and root, because parameters
-/// that had no gradient for a while are behind in their steps.
+/// One parameter. The bias corrections are in rate and root, because parameters that had no
+/// gradient for a while have made fewer steps.
 template <typename T>
 struct AdamSlice {
   std::int64_t n;
@@ -39,14 +39,16 @@ void adam(std::span<const AdamSlice<double>> slices, const AdamRule& rule);
 
 /// Gradient descent, element by element:
 ///   g = gradient_scale * gradient + l2 * value
-///   with a buffer: buffer = momentum * buffer + g, then g = buffer (nesterov: g + momentum *
-///   buffer) value = value - rate * g
+///   with a buffer: buffer = momentum * buffer + g, then
+///     g = buffer (nesterov: g + momentum * buffer)
+///   value = value - rate * g
 struct SgdRule {
   double rate;
   double momentum;
   double gradient_scale;
   bool nesterov;
 };
+/// One parameter.
 template <typename T>
 struct SgdSlice {
   std::int64_t n;

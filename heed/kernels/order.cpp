@@ -21,7 +21,7 @@ struct Larger {
   bool operator()(T a, T b) const {
     return a > b || (is_nan(a) && !is_nan(b));
   }
-  /// False only when operator() is false too, and quick: for whole blocks at a time.
+  /// A fast check for whole blocks: if it is false, operator() is false too.
   template <typename T>
   bool perhaps(T a, T b) const {
     return !(a <= b);
@@ -41,8 +41,8 @@ struct Smaller {
 
 constexpr std::int64_t kBlock = 64;
 
-// False when no element of a block of kBlock beats `best`. Nearly all blocks of a long line end
-// here, so scanning costs a comparison per element, many at a time.
+// False if no element of a block of kBlock beats `best`. Nearly all blocks of a long line are
+// rejected here, so a scan costs about one vectorised comparison per element.
 template <typename Beats, typename T>
 bool any_beats(const Beats& beats, const T* x, T best) {
   bool any = false;
@@ -89,7 +89,7 @@ struct Before {
   }
 };
 
-// Ascending order puts NaN, the largest, at the end.
+// NaN counts as the largest, so ascending order puts it at the end.
 struct Ascending {
   template <typename T>
   bool operator()(T a, T b) const {
@@ -138,7 +138,7 @@ void top_k(const Lines<3>& lines, std::int64_t k, const T* x, T* values, std::in
   const Output<T> output{values, indices, lines};
   for_each_line_run(lines, 2, [&](const Run<3>& run) {
     const Scratch<Entry<T>> scratch(k);
-    Entry<T>* const best = scratch.data();  // a heap with the last of them on top
+    Entry<T>* const best = scratch.data();  // a heap with the worst of them on top
     visit_lines(lines, run, [&](const std::array<std::int64_t, 3>& at) {
       const Line<T> line{x + at[0], lines.length, lines.steps[0]};
       for (std::int64_t i = 0; i < k; ++i) best[i] = {line[i], i};

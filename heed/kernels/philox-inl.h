@@ -1,6 +1,6 @@
-// Philox 4x32-10 (base/random.h) in vectors: one block per 64-bit lane, four words of it in the
-// lower halves of four vectors. Upper halves hold leftovers of products, which the next
-// multiplication does not look at. The words are those of heed::philox, bit for bit.
+// Philox 4x32-10 (base/random.h) with vectors: one block per 64-bit lane, with its four words in
+// the lower halves of four vectors. Upper halves hold remainders of products, which the next
+// multiplication ignores. The words are equal to those of heed::philox, bit for bit.
 #if defined(HEED_KERNELS_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_PHILOX_INL_H_
 #undef HEED_KERNELS_PHILOX_INL_H_
@@ -26,7 +26,7 @@ HWY_INLINE VU64 mul_lower_halves(VU64 a, VU64 b) {
   return hn::MulEven(hn::BitCast(du32, a), hn::BitCast(du32, b));
 }
 
-/// The four words of each of a vector of blocks of a stream, one block after the other.
+/// Writes the four words of each block of a vector of blocks, one block after another.
 HWY_INLINE void philox_blocks(RandomStream random, VU64 blocks, std::uint32_t* words) {
   constexpr int kRounds = 10;
   const U64 d;

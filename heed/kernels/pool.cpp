@@ -15,8 +15,7 @@ void for_each_plane(const PoolShape& s, const F& f) {
   parallel_for(s.planes, s.window.outputs() * s.window.taps(), f);
 }
 
-// Calls f(output, input, n) for all pieces of rows under all elements of the window, element by
-// element.
+// Calls f(output, input, n) for all pieces of rows, for each element of the window in turn.
 template <typename F>
 void for_each_piece(const Window& w, const F& f) {
   for (std::int64_t tap = 0; tap < w.taps(); ++tap) {
@@ -24,7 +23,7 @@ void for_each_piece(const Window& w, const F& f) {
   }
 }
 
-// 1 / what each output divides by; the same for all planes.
+// The reciprocal of each output's divisor; the same for all planes.
 template <typename T>
 void shares(const Window& w, PoolCount count, T* share) {
   if (count == PoolCount::window) {

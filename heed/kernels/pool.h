@@ -1,5 +1,5 @@
-// Pooling of planes by a sliding window: the largest element or the mean. Plain loops over rows
-// that the compiler vectorises where the stride is 1; T is float or double.
+// Pooling of planes by a sliding window: the largest element or the mean. Plain loops over rows,
+// which the compiler vectorises if the stride is 1; T is float or double.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,21 @@
 
 namespace heed::kernels {
 
+/// Sizes of pooling.
 struct PoolShape {
   std::int64_t planes;
-  Window window;  // each output sees at least one input
+  Window window;  // each window covers at least one input
 };
 
-/// y = the largest input of each window, and where in its plane it was: the first of equals, the
+/// y = the largest input of each window, and its index in the plane: the first of equals, or the
 /// last NaN if there is one.
 template <typename T>
 void max_pool(const PoolShape& shape, const T* x, T* y, std::int32_t* chosen);
-/// dx = dy summed at the chosen places; overwritten.
+/// dx = dy summed at the chosen indices; overwritten.
 template <typename T>
 void max_pool_backward(const PoolShape& shape, const T* dy, const std::int32_t* chosen, T* dx);
 
-/// What a mean divides by: the size of the window, or its inputs that are not padding.
+/// The divisor of a mean: the size of the window, or the number of its inputs that are not padding.
 enum class PoolCount { window, inside };
 
 /// y = the mean of each window.

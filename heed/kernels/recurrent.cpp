@@ -14,10 +14,11 @@
 namespace heed::kernels {
 namespace {
 
-// Sequences a cell walks together. At 16 rows oneDNN reaches 84 of 87 GF/s for 16x768x256 (Zen 4,
-// AVX2), so more would only make fewer cells.
+// Sequences per cell. With 16 rows oneDNN reaches 84 of 87 GF/s for 16x768x256 (Zen 4, AVX2), so
+// more rows would only reduce the number of cells.
 constexpr std::int64_t kSequences = 16;
-// Rows of a weight matrix in scratch are padded, so that columns do not fall into few cache sets.
+// Padding of the rows of a weight matrix in scratch memory, so that columns do not fall into few
+// cache sets.
 constexpr std::int64_t kPadding = 16;
 
 template <typename T>
@@ -25,7 +26,7 @@ std::int64_t length_of(const RecurrentCall<T>& call, std::int64_t b) {
   return call.lengths != nullptr ? call.lengths[b] : call.time;
 }
 
-// Where step number `step` of sequence b stands on the time axis.
+// The position of step number `step` of sequence b on the time axis.
 template <typename T>
 std::int64_t time_of(const RecurrentCall<T>& call, std::int64_t b, std::int64_t step) {
   return call.reverse ? length_of(call, b) - 1 - step : step;
@@ -142,7 +143,7 @@ void backward_block(const RecurrentCall<T>& call, const RecurrentBackward<T>& g,
   for (std::int64_t step = block.steps - 1; step >= 0; --step) {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const std::int64_t b = block.first + r;
-      if (step >= length_of(call, b)) continue;  // its rows of d_share are still 0
+      if (step >= length_of(call, b)) continue;  // its rows of d_share stay 0
       const std::int64_t at = b * call.time + time_of(call, b, step);
       const std::int64_t before = b * call.time + time_of(call, b, step - 1);
       const T* const initial = call.initial != nullptr ? call.initial + b * n : zeros.data();
@@ -177,7 +178,7 @@ std::int64_t cost_of(const RecurrentCall<T>& call) {
   return kSequences * call.time * Cell::kGates * call.hidden * call.hidden;
 }
 
-// Of the state's share of the gates, and of its gradient.
+// Counts the operations of the hidden state's share of the gates, or of its gradient.
 template <typename Cell, typename T>
 void add_flops_of(const RecurrentCall<T>& call) {
   if (!counting_flops()) return;

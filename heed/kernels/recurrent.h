@@ -1,27 +1,28 @@
 // Recurrent layers over a whole sequence: GRU (Cho et al. 2014, PyTorch's form) and LSTM
-// (Hochreiter & Schmidhuber 1997). The input's share of the gates is computed beforehand in one
-// large product; here is what must go step by step. The grid is a fixed number of sequences per
-// cell, and a cell walks the time axis alone: no thread ever waits inside a sequence.
+// (Hochreiter & Schmidhuber 1997). The input's share of the gates is computed before in one large
+// product; this file computes what must be done step by step. Each cell has a fixed number of
+// sequences and walks the time axis by itself, so no thread waits inside a sequence.
 #pragma once
 
 #include <cstdint>
 
 namespace heed::kernels {
 
-/// What forward and backward share. Sequence b has lengths[b] steps (all of `time` without
-/// lengths); `reverse` walks it from its last step to its first. Rows behind a sequence's end are 0
-/// in every output.
+/// Arguments of both forward and backward. Sequence b has lengths[b] steps (`time` steps without
+/// lengths); `reverse` walks it from its last step to its first. Rows after the end of a sequence
+/// are 0 in every output.
 template <typename T>
 struct RecurrentCall {
   std::int64_t batch, time, hidden;
   const std::int64_t* lengths = nullptr;  // [batch]
   bool reverse = false;
   const T* weight = nullptr;        // [gates * hidden, hidden]
-  const T* bias = nullptr;          // [gates * hidden], or none
-  const T* initial = nullptr;       // [batch, hidden], or none for 0
+  const T* bias = nullptr;          // [gates * hidden], or null
+  const T* initial = nullptr;       // [batch, hidden], or null for 0
   const T* initial_cell = nullptr;  // [batch, hidden], LSTM only
 };
 
+/// Arguments of the forward pass.
 template <typename T>
 struct RecurrentForward {
   const T* gates;  // [batch, time, gates * hidden]: the input's share
@@ -31,15 +32,16 @@ struct RecurrentForward {
   T* saved;        // [batch, time, kSaved * hidden] for backward
 };
 
+/// Arguments of the backward pass.
 template <typename T>
 struct RecurrentBackward {
   const T* output;    // as forward wrote it
   const T* saved;     // as forward wrote it
   const T* d_output;  // [batch, time, hidden]
-  const T* d_state;   // [batch, hidden], or none
-  const T* d_cell;    // [batch, hidden], LSTM only, or none
+  const T* d_state;   // [batch, hidden], or null
+  const T* d_cell;    // [batch, hidden], LSTM only, or null
   T* d_gates;         // [batch, time, gates * hidden]: gradient of the input's share
-  T* d_hidden_gates;  // the same for the hidden state's share; for LSTM they are one, pass d_gates
+  T* d_hidden_gates;  // the same for the hidden state's share; for LSTM it is d_gates
   T* previous;   // [batch, time, hidden]: the state before each step, for the weight's gradient
   T* d_initial;  // [batch, hidden]
   T* d_initial_cell;  // [batch, hidden], LSTM only

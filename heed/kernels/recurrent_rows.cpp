@@ -14,8 +14,8 @@ namespace {
 using F32 = hn::ScalableTag<float>;
 using V = hn::Vec<F32>;
 
-// A vector's worth of positions: `count` lanes from position `at`, all of them but at the end of a
-// row.
+// One vector of positions: `count` lanes from position `at`; fewer than a whole vector only at the
+// end of a row.
 struct Lanes {
   std::int64_t at;
   std::size_t count;
@@ -46,7 +46,7 @@ HWY_INLINE V one() { return hn::Set(F32(), 1.0f); }
 HWY_INLINE V sigmoid_slope(V y) { return hn::NegMulAdd(y, y, y); }
 HWY_INLINE V tanh_slope(V y) { return hn::NegMulAdd(y, y, one()); }
 
-// What enters a gate: the input's share, the hidden state's share and its bias.
+// The hidden state's share of a gate, with its bias.
 HWY_INLINE V hidden_share(Lanes l, const StepForward<float>& s, std::int64_t from) {
   return hn::Add(l.load(s.hidden_share + from), l.load(s.bias + from));
 }

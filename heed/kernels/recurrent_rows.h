@@ -1,4 +1,4 @@
-// One sequence at one time step of a recurrent layer: the arithmetic between two matrix products.
+// One time step of one sequence of a recurrent layer: the arithmetic between two matrix products.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct StepForward {
   T* saved;
 };
 
-/// One step backward. d_state enters as the gradient of the new state and leaves as its direct
-/// share of the old one's.
+/// One step backward. On entry d_state is the gradient of the new state; on return it is the direct
+/// part of the gradient of the old state.
 template <typename T>
 struct StepBackward {
   const T* saved;

@@ -13,7 +13,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
-// Each reduction: where it starts, how it combines two vectors, and how a vector becomes one value.
+// Each reduction: its initial value, how it combines two vectors, and how it reduces a vector to
+// one value.
 struct SumOp {
   static constexpr float kStart = 0.0f;
   static VF combine(VF a, VF b) { return hn::Add(a, b); }
@@ -30,7 +31,7 @@ struct MinOp {
   static float across(VF v);
 };
 
-// Lane by lane, because the hardware's horizontal maximum loses NaN.
+// Lane by lane, because the horizontal maximum of the hardware loses NaN.
 template <typename Op>
 float across_lanes(VF v) {
   HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
@@ -63,7 +64,7 @@ void reduce_row(const float* x, std::int64_t n, float* y) {
   *y = Op::across(Op::combine(Op::combine(sums[0], sums[1]), Op::combine(sums[2], sums[3])));
 }
 
-// Rows of `width` <= 4 vectors apart by `stride`, reduced downwards in registers.
+// Reduces rows of `width` <= 4 vectors, `stride` apart, downwards in registers.
 template <typename Op>
 void reduce_columns(const float* x, std::int64_t n, std::int64_t stride, std::int64_t width,
                     float* y) {
@@ -163,7 +164,7 @@ void reduce_cell_double(Reduce op, const double* x, ReduceShape cell, std::int64
   }
 }
 
-constexpr std::int64_t kColumns = 256;  // columns a cell walks down together
+constexpr std::int64_t kColumns = 256;  // columns per cell
 constexpr std::int64_t kCellElements = 1 << 14;
 
 template <typename T, typename Cell>
@@ -175,7 +176,7 @@ void reduce_chunked(Reduce op, ReduceShape s, const T* x, T* y, const Cell& cell
   const std::int64_t blocks = (s.inner + width - 1) / width;
   const Scratch<T> partial(chunks > 1 ? s.outer * chunks * s.inner : 0);
   T* const out = chunks > 1 ? partial.data() : y;
-  // Short rows are grouped, so that a cell is worth handing to a thread.
+  // Short rows are grouped, so that a cell is worth a thread's time.
   const std::int64_t jobs = s.outer * chunks * blocks;
   const std::int64_t job_cost = std::min(s.n, chunk) * width + 8;
   const std::int64_t per_cell = std::max<std::int64_t>(1, kCellElements / job_cost);
@@ -204,7 +205,7 @@ void reduce(Reduce op, ReduceShape shape, const double* x, double* y) {
 
 double sum_of_squares(const float* x, std::int64_t n) {
   const auto chunk_sum = HEED_DISPATCH(square_sum_chunk);
-  // Chunks of 4096 keep the float sums short; double joins them.
+  // Float sums of 4096 elements are short enough; they are added in double.
   constexpr std::int64_t kChunk = 4096;
   const std::int64_t chunks = (n + kChunk - 1) / kChunk;
   const Scratch<double> partial(chunks);

@@ -1,14 +1,17 @@
-// Sums and extremes along the middle axis of [outer, n, inner]: every reduction of a contiguous
-// tensor has that form. Long axes are cut into chunks fixed by shape and the partial results
-// combined in order, which makes sums both parallel and more accurate than one running total.
+// Sums and extremes along the middle axis of [outer, n, inner]; every reduction of a contiguous
+// tensor has that form. Long axes are split into chunks that depend only on the shape, and the
+// partial results are combined in order. Sums are then parallel and more accurate than one running
+// total.
 #pragma once
 
 #include <cstdint>
 
 namespace heed::kernels {
 
+/// A reduction.
 enum class Reduce : std::uint8_t { sum, maximum, minimum };
 
+/// Sizes of a reduction over n.
 struct ReduceShape {
   std::int64_t outer;
   std::int64_t n;

@@ -1,5 +1,5 @@
-// SIMD loops over one contiguous row. A loop's body is written once, as a lambda over `part`: a
-// whole vector (Whole) or the tail of the row (Tail), which know how to load and store themselves.
+// SIMD loops over one contiguous row. The body of a loop is written once, as a lambda over `part`,
+// which loads and stores either a whole vector (Whole) or the tail of the row (Tail).
 #if defined(HEED_KERNELS_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ROWS_INL_H_
 #undef HEED_KERNELS_ROWS_INL_H_
@@ -18,24 +18,25 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F32 = hn::ScalableTag<float>;
 using VF = hn::Vec<F32>;
 
-/// A vector inside the row.
+/// Access to a whole vector inside the row.
 struct Whole {
   HWY_INLINE VF load(const float* p) const { return hn::LoadU(F32(), p); }
   HWY_INLINE void store(VF v, float* p) const { hn::StoreU(v, F32(), p); }
   HWY_INLINE VF keep(VF now, VF /*before*/) const { return now; }
 };
 
-/// The same for results that go past the caches, to addresses aligned to a vector.
+/// The same for results that bypass the caches; addresses must be aligned to a vector.
 struct Streamed : Whole {
   HWY_INLINE void store(VF v, float* p) const { hn::Stream(v, F32(), p); }
 };
 
-/// The last n elements of the row, fewer than a vector; lanes behind them load as 0.
+/// The last n elements of the row, fewer than a vector; lanes after them load as 0.
 struct Tail {
   std::size_t n;
   HWY_INLINE VF load(const float* p) const { return LoadFirst(F32(), p, n); }
   HWY_INLINE void store(VF v, float* p) const { StoreFirst(v, F32(), p, n); }
-  /// `now` in the row and `before` behind it: for folds in which a 0 from behind the row counts.
+  /// `now` inside the row and `before` after its end, for folds in which a 0 from after the end
+  /// would count.
   HWY_INLINE VF keep(VF now, VF before) const {
     return hn::IfThenElse(hn::FirstN(F32(), n), now, before);
   }
@@ -55,7 +56,7 @@ HWY_INLINE void map_row(std::int64_t n, const Body& body) {
 }
 
 /// total = body(part, i, total) over the vectors of a row, in four interleaved totals that begin
-/// with `start` and are joined at the end: short dependency chains, and short sums.
+/// with `start` and are joined at the end. This keeps dependency chains and sums short.
 template <typename Total, typename Body, typename Join>
 HWY_INLINE Total fold_row(std::int64_t n, Total start, const Body& body, const Join& join) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(F32()));
@@ -80,7 +81,7 @@ HWY_INLINE float sum_row(std::int64_t n, const Body& body) {
   return hn::GetLane(hn::SumOfLanes(F32(), total));
 }
 
-/// The largest of a non-empty row or `start`. A NaN may or may not come through.
+/// The largest of `start` and the elements of a non-empty row. A NaN may or may not be propagated.
 HWY_INLINE float max_row(const float* x, std::int64_t n, float start) {
   const VF best = fold_row(
       n, hn::Set(F32(), start),

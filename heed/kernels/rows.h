@@ -1,5 +1,4 @@
-// Kernels that treat each row of a matrix by itself, and how rows become cells of the parallel
-// grid.
+// The parallel grid of kernels that process each row of a matrix independently.
 #pragma once
 
 #include <algorithm>
@@ -9,20 +8,20 @@
 
 namespace heed::kernels {
 
-/// A contiguous matrix seen as rows: all axes of a tensor but the last, and the last.
+/// A contiguous tensor as rows: `count` is the product of all axes but the last, `width` the last.
 struct Rows {
   std::int64_t count;
   std::int64_t width;
 };
 
-/// How many rows a cell takes: some 16k elements, so that three operands stay in L2. Fixed by
-/// shape.
+/// The number of rows per cell: about 16k elements, so that three operands stay in L2. It depends
+/// only on the shape.
 inline std::int64_t rows_per_cell(Rows rows) {
   constexpr std::int64_t kCellElements = 1 << 14;
   return std::max<std::int64_t>(1, kCellElements / std::max<std::int64_t>(1, rows.width));
 }
 
-/// Calls f(first, count) for ranges of `step` rows that together are all of them, on all threads.
+/// Splits all rows into ranges of `step` rows and calls f(first, count) for each, on all threads.
 template <typename F>
 void for_each_rows(Rows rows, std::int64_t step, std::int64_t cost_per_element, const F& f) {
   const std::int64_t cells = (rows.count + step - 1) / step;

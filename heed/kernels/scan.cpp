@@ -9,7 +9,7 @@ namespace heed::kernels {
 template <typename T>
 void cumulative_sum(const Lines<2>& lines, Direction direction, const T* x, T* y) {
   using Sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
-  // Neighbouring lines are summed side by side where that walks through memory in order.
+  // Neighbouring lines are summed side by side if that reads memory in order.
   constexpr std::int64_t kTogether = 64;
   const std::int64_t width = std::abs(lines.steps[0]) <= std::abs(lines.across[0]) ? 1 : kTogether;
   const std::int64_t first = direction == Direction::forward ? 0 : lines.length - 1;

@@ -1,5 +1,5 @@
-// The one way into Highway. A kernel's file looks like this, and is compiled once per instruction
-// set (softmax.cpp stands for its own name):
+// The header for SIMD kernels (Highway). A kernel's file looks like this and is compiled once per
+// instruction set (replace softmax.cpp by its own name):
 //
 //   #undef HWY_TARGET_INCLUDE
 //   #define HWY_TARGET_INCLUDE "heed/kernels/softmax.cpp"
@@ -9,7 +9,7 @@
 //
 //   HWY_BEFORE_NAMESPACE();
 //   namespace heed::kernels::HWY_NAMESPACE {
-//   namespace {                               // names of two kernels must not meet
+//   namespace {                               // names of kernels must not collide
 //   void softmax_rows(...) { ... }            // SIMD code
 //   }  // namespace
 //   }  // namespace heed::kernels::HWY_NAMESPACE
@@ -22,7 +22,7 @@
 //   }  // namespace heed::kernels
 //   #endif
 //
-// In place of `#pragma once` stands Highway's per-target guard: each pass must see this file again.
+// Highway's per-target guard replaces `#pragma once`, because each pass must read this file again.
 #if defined(HEED_KERNELS_SIMD_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_SIMD_H_
 #undef HEED_KERNELS_SIMD_H_
@@ -39,7 +39,7 @@
 
 #include "heed/base/isa.h"
 
-/// The version of an exported function for the instruction set in force (heed/base/isa.h).
+/// The version of an exported function for the current instruction set (heed/base/isa.h).
 #ifndef HEED_DISPATCH
 #define HEED_DISPATCH(function) (::heed::detail::ensure_isa(), HWY_DYNAMIC_DISPATCH(function))
 #endif
@@ -49,8 +49,9 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The tail of an array: its last n elements, fewer than a vector holds. Highway's masked loads may
-// touch memory behind the array on targets without masked instructions, so those go through a copy.
+// The tail of an array: its last n elements, fewer than a vector holds. On targets without masked
+// instructions, Highway's masked loads may touch memory after the array, so those targets use a
+// copy.
 
 /// Loads n < Lanes(d) elements from p; the other lanes are 0.
 template <class D, typename T = hn::TFromD<D>>
@@ -65,7 +66,7 @@ HWY_INLINE hn::Vec<D> LoadFirst(D d, const T* HWY_RESTRICT p, std::size_t n) {
   return hn::Load(d, lanes);
 }
 
-/// Stores the first n < Lanes(d) lanes to p and touches nothing behind them.
+/// Stores the first n < Lanes(d) lanes to p and touches nothing after them.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE void StoreFirst(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) {
 #if HWY_TARGET <= HWY_AVX2
@@ -79,7 +80,8 @@ HWY_INLINE void StoreFirst(hn::Vec<D> v, D d, T* HWY_RESTRICT p, std::size_t n) 
   std::memcpy(p, lanes, n * sizeof(T));
 }
 
-/// Stores a whole vector; a streaming one goes past the caches, to an address aligned to a vector.
+/// Stores a whole vector. With kStream the store bypasses the caches, and p must be aligned to a
+/// vector.
 template <bool kStream, class D, typename T = hn::TFromD<D>>
 HWY_INLINE void StoreWhole(hn::Vec<D> v, D d, T* HWY_RESTRICT p) {
   if constexpr (kStream) {

@@ -14,8 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// The maximum, or 0 when every element is -inf: exp(x - shift) then is 0 for each, and NaN for a
-// NaN.
+// The maximum, or 0 if every element is -inf: exp(x - shift) is then 0 for each, and NaN for a NaN.
 float softmax_shift(const float* x, std::int64_t n) {
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
   const float top = max_row(x, n, kLowest);

@@ -1,5 +1,5 @@
-// Softmax and its logarithm along rows, shifted by the row's maximum so that nothing overflows.
-// A row that is -inf throughout (all masked) has softmax 0 and log-softmax -inf, not NaN.
+// Softmax and log-softmax along rows, shifted by the maximum of the row so that nothing overflows.
+// If a whole row is -inf (all masked), softmax is 0 and log-softmax -inf, not NaN.
 #pragma once
 
 #include "heed/kernels/rows.h"

@@ -1,5 +1,5 @@
-// Brings strided operands of a run into vector-friendly form: SIMD code below an elementwise kernel
-// only ever sees contiguous blocks. A contiguous operand is used in place; others go through a
+// Copies strided operands of a run into contiguous blocks, so that the SIMD code of elementwise
+// kernels reads only contiguous memory. A contiguous operand is used in place; others go through a
 // small buffer in L1.
 #if defined(HEED_KERNELS_STAGING_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_STAGING_INL_H_
@@ -20,7 +20,7 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr std::int64_t kStage = 512;  // 2 KiB a buffer: four fit L1 beside the data
+inline constexpr std::int64_t kStage = 512;  // 2 KiB per buffer: four fit L1 together with the data
 
 struct StagedInput {
   const float* base;

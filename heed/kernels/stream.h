@@ -1,13 +1,14 @@
-// When to write past the caches. An ordinary store first reads the line it overwrites; for results
-// that leave the caches before anyone reads them that is a third of a copy's traffic for nothing.
+// Decides when stores should bypass the caches. An ordinary store first reads the cache line that
+// it overwrites. For results that leave the caches before they are read, this wastes a third of the
+// memory traffic of a copy.
 #pragma once
 
 #include <cstdint>
 
 namespace heed::kernels {
 
-/// True when a result of so many bytes at y is worth streaming: far larger than an L3's share, and
-/// aligned to any vector.
+/// True if a result of this size at y is worth streaming: it is far larger than the share of an L3
+/// cache, and aligned to any vector.
 inline bool worth_streaming(const void* y, std::int64_t bytes) {
   constexpr std::int64_t kBeyondCaches = std::int64_t{48} << 20;
   constexpr std::uintptr_t kLargestVector = 64;

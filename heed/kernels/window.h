@@ -1,5 +1,5 @@
-// A window that slides over a plane: the geometry that convolutions and pooling share. One
-// dimension is a plane of one row.
+// A sliding window over a plane: the geometry of convolutions and pooling. In one dimension the
+// plane has one row.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 
 namespace heed::kernels {
 
-/// Numbers from begin up to, not including, end.
+/// The half-open range [begin, end).
 struct Range {
   std::int64_t begin, end;
 };
 
-/// How a kernel slides along one axis.
+/// The sliding window along one axis.
 struct SlidingAxis {
   std::int64_t size = 1;  // of the input
   std::int64_t kernel = 1;
@@ -20,7 +20,7 @@ struct SlidingAxis {
   std::int64_t padding = 0;  // on both sides
   std::int64_t dilation = 1;
 
-  /// Inputs from the first to the last that one output sees.
+  /// The number of inputs from the first to the last of one window.
   std::int64_t reach() const { return dilation * (kernel - 1) + 1; }
   bool fits() const { return reach() <= size + 2 * padding; }
   std::int64_t outputs() const { return (size + 2 * padding - reach()) / stride + 1; }
@@ -38,6 +38,7 @@ struct SlidingAxis {
   }
 };
 
+/// A sliding window in two dimensions.
 struct Window {
   SlidingAxis rows;
   SlidingAxis columns;
@@ -45,16 +46,16 @@ struct Window {
   std::int64_t taps() const { return rows.kernel * columns.kernel; }
   std::int64_t inputs() const { return rows.size * columns.size; }
   std::int64_t outputs() const { return rows.outputs() * columns.outputs(); }
-  /// Every output is one input, and every input one output.
+  /// True if every output depends on exactly one input, at the same position.
   bool is_pointwise() const {
     return taps() == 1 && rows.stride == 1 && columns.stride == 1 && rows.padding == 0 &&
            columns.padding == 0;
   }
 };
 
-/// Calls f(output, input, n) for each piece of a row, within a range of outputs, that sees no
-/// padding under kernel element `tap`: outputs output, output + 1, … over inputs input, input +
-/// columns.stride, …, n of them.
+/// Calls f(output, input, n) for each piece of a row, within a range of outputs, that has no
+/// padding under kernel element `tap`. The piece has n outputs output, output + 1, … with the
+/// inputs input, input + columns.stride, ….
 template <typename F>
 void for_each_piece(const Window& w, std::int64_t tap, Range outputs, const F& f) {
   const std::int64_t width = w.columns.outputs();

@@ -2,104 +2,89 @@
 
 #include <utility>
 
+#include "heed/autograd/checkpoint.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 
 namespace heed {
+
+void StackState::reorder(std::span<const std::int64_t> from) {
+  for (LayerState& layer : layers) layer.reorder(from);
+}
+
+void StackState::observe(std::vector<LayerWeights>& to, ObservedWeights what) {
+  to.assign(layers.size(), {});
+  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].observe(to[i], what);
+}
+
+Stack::Stack(const StackConfig& config, Generator& generator) {
+  HEED_CHECK(config.layers >= 0, "[stack] {} layers: 0 or more", config.layers);
+  layers.reserve(static_cast<std::size_t>(config.layers));
+  for (std::int64_t i = 0; i < config.layers; ++i) {
+    layers.emplace_back(config.block, config.kind, generator);
+  }
+  if (config.block.has_final_norm()) norm.emplace(config.block.norm_config());
+}
+
+void Stack::visit(ParameterVisitor& visitor) {
+  visitor("layers", layers);
+  visitor("norm", norm);
+}
+
 namespace {
 
-template <typename Layer>
-std::vector<Layer> layers_of(const StackConfig& config, Generator& generator) {
-  HEED_CHECK(config.layers >= 0, "[stack] {} layers: 0 or more", config.layers);
-  std::vector<Layer> layers;
-  layers.reserve(static_cast<std::size_t>(config.layers));
-  for (std::int64_t i = 0; i < config.layers; ++i) layers.emplace_back(config.layer, generator);
-  return layers;
-}
-
-std::optional<LayerNorm> norm_of(const StackConfig& config) {
-  if (!config.norm) return {};
-  return LayerNorm(
-      {.size = config.layer.embed, .eps = config.layer.eps, .bias = config.layer.bias});
-}
-
-Tensor normed(const std::optional<LayerNorm>& norm, const Tensor& x) {
-  return norm ? (*norm)(x) : x;
-}
-
-// Every layer takes what the one before it gave; both kinds of input call that x.
-template <typename Layer, typename Input>
-Tensor run(const std::vector<Layer>& layers, Input& in, std::vector<LayerWeights>* weights) {
-  for (const Layer& layer : layers) {
-    LayerWeights* const seen = weights != nullptr ? &weights->emplace_back() : nullptr;
-    in.x = layer(in, seen);  // [B, T, E]
-  }
-  return std::move(in.x);
-}
-
-template <typename Layer>
-Tensor run_step(const std::vector<Layer>& layers, Tensor x, StackState& state) {
-  HEED_CHECK(state.layers.size() == layers.size(),
-             "[stack] the state has {} layers, the stack {}: give what start() returned",
-             state.layers.size(), layers.size());
-  for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i].step(x, *state.layers[i]);
-  return x;
+// The layer as a function of the tensors that gradients go to, computed again in the backward pass.
+Tensor run_checkpointed(const TransformerLayer& layer, LayerInput in) {
+  std::vector<Tensor> inputs = {std::exchange(in.x, {})};
+  if (in.memory.defined()) inputs.push_back(std::exchange(in.memory, {}));
+  return checkpoint(
+      [&layer, in](std::span<const Tensor> given) {
+        LayerInput again = in;
+        again.x = given[0];
+        if (given.size() > 1) again.memory = given[1];
+        return layer(again);
+      },
+      inputs);
 }
 
 }  // namespace
 
-void StackState::reorder(std::span<const std::int64_t> from) {
-  for (const auto& layer : layers) layer->reorder(from);
+Tensor Stack::operator()(LayerInput in, std::vector<LayerWeights>* weights) const {
+  if (weights != nullptr) weights->assign(layers.size(), {});
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    in.weights = weights != nullptr ? &(*weights)[i] : nullptr;
+    const bool again = checkpoints_activations && training() && weights == nullptr;
+    in.x = again ? run_checkpointed(layers[i], in) : layers[i](in);  // [B, T, E]
+  }
+  return norm ? (*norm)(in.x) : std::move(in.x);
 }
 
-// ---- encoder ------------------------------------------------------------------------------------
-
-EncoderStack::EncoderStack(const StackConfig& config, Generator& generator)
-    : layers(layers_of<TransformerEncoderLayer>(config, generator)), norm(norm_of(config)) {}
-
-void EncoderStack::visit(ParameterVisitor& visitor) {
-  visitor("layers", layers);
-  visitor("norm", norm);
+int checkpoint_activations(Module& model, bool on) {
+  int stacks = 0;
+  const auto ignore = [](const std::string&, Tensor&) {};
+  const auto set = [&](Module& module) {
+    if (auto* const stack = dynamic_cast<Stack*>(&module)) {
+      stack->checkpoints_activations = on;
+      ++stacks;
+    }
+  };
+  ParameterVisitor(ignore, set).root(model);
+  return stacks;
 }
 
-Tensor EncoderStack::operator()(AttentionInput in, std::vector<LayerWeights>* weights) const {
-  return normed(norm, run(layers, in, weights));
-}
-
-StackState EncoderStack::start(std::int64_t batch) const {
+StackState Stack::start(const DecodeStart& from) const {
   StackState state;
-  for (const auto& layer : layers) state.layers.push_back(layer.start(batch));
+  for (const TransformerLayer& layer : layers) state.layers.push_back(layer.start(from));
   return state;
 }
 
-Tensor EncoderStack::step(Tensor x, StackState& state) const {
+Tensor Stack::step(Tensor x, StackState& state) const {
   const NoGrad no_grad;
-  return normed(norm, run_step(layers, std::move(x), state));
-}
-
-// ---- decoder ------------------------------------------------------------------------------------
-
-DecoderStack::DecoderStack(const StackConfig& config, Generator& generator)
-    : layers(layers_of<TransformerDecoderLayer>(config, generator)), norm(norm_of(config)) {}
-
-void DecoderStack::visit(ParameterVisitor& visitor) {
-  visitor("layers", layers);
-  visitor("norm", norm);
-}
-
-Tensor DecoderStack::operator()(DecoderLayerInput in, std::vector<LayerWeights>* weights) const {
-  return normed(norm, run(layers, in, weights));
-}
-
-StackState DecoderStack::start(const DecodeStart& from) const {
-  StackState state;
-  for (const auto& layer : layers) state.layers.push_back(layer.start(from));
-  return state;
-}
-
-Tensor DecoderStack::step(Tensor x, StackState& state) const {
-  const NoGrad no_grad;
-  return normed(norm, run_step(layers, std::move(x), state));
+  HEED_CHECK(state.layers.size() == layers.size(),
+             "[stack] the state has {} layers, the stack {}: give what start() returned",
+             state.layers.size(), layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) x = layers[i].step(x, state.layers[i]);
+  return norm ? (*norm)(x) : x;
 }
 
 }  // namespace heed

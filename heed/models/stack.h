@@ -1,8 +1,7 @@
-// Stacks of Transformer layers: what encoders, decoders, language models and classifiers are made
-// of. What they are not: embeddings and outputs, which the models add.
+// A stack of Transformer layers: what encoders, decoders, language models and classifiers are made
+// of. Embeddings and outputs are in the models.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -12,52 +11,42 @@ namespace heed {
 
 struct StackConfig {
   std::int64_t layers = 6;
-  TransformerLayerConfig layer = {};
-  bool norm = false;  // one more behind the last layer; pre-norm stacks need it
+  BlockConfig block = {};
+  LayerKind kind = LayerKind::encoder;
 };
 
-/// What every layer of a stack remembers while decoding.
+/// The decoding state of every layer of a stack.
 struct StackState {
-  std::vector<std::unique_ptr<DecodeState>> layers;
+  std::vector<LayerState> layers;
 
   /// Sequence i becomes what sequence from[i] was.
   void reorder(std::span<const std::int64_t> from);
+  /// Each later step writes its attention weights to `to`, one entry per layer.
+  void observe(std::vector<LayerWeights>& to, ObservedWeights what);
 };
 
-/// Parameters "layers.0" …, "norm", as in torch.nn.TransformerEncoder.
-class EncoderStack : public Module {
+/// Parameters "layers.0" …, "norm", as in torch.nn.TransformerEncoder and TransformerDecoder.
+class Stack : public Module {
  public:
-  explicit EncoderStack(const StackConfig& config, Generator& generator = default_generator());
+  explicit Stack(const StackConfig& config, Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-  /// x [B, T, E] -> [B, T, E]; `weights` gets one entry a layer.
-  Tensor operator()(AttentionInput in, std::vector<LayerWeights>* weights = nullptr) const;
+  /// x [B, T, E] -> [B, T, E]; `weights`, if not null, receives one entry per layer.
+  Tensor operator()(LayerInput in, std::vector<LayerWeights>* weights = nullptr) const;
 
-  /// Starts decoding, for stacks that are asked causally.
-  StackState start(std::int64_t batch) const;
-  /// The next positions [B, T, E] -> [B, T, E].
-  Tensor step(Tensor x, StackState& state) const;
-
-  std::vector<TransformerEncoderLayer> layers;
-  std::optional<LayerNorm> norm;
-};
-
-/// Parameters "layers.0" …, "norm", as in torch.nn.TransformerDecoder.
-class DecoderStack : public Module {
- public:
-  explicit DecoderStack(const StackConfig& config, Generator& generator = default_generator());
-
-  void visit(ParameterVisitor& visitor) override;
-  /// x [B, T, E] -> [B, T, E]; `weights` gets one entry a layer.
-  Tensor operator()(DecoderLayerInput in, std::vector<LayerWeights>* weights = nullptr) const;
-
-  /// Starts decoding with what the encoder made.
+  /// Starts decoding; throws if one of the attentions cannot.
   StackState start(const DecodeStart& from) const;
   /// The next positions [B, T, E] -> [B, T, E].
   Tensor step(Tensor x, StackState& state) const;
 
-  std::vector<TransformerDecoderLayer> layers;
-  std::optional<LayerNorm> norm;
+  std::vector<TransformerLayer> layers;
+  std::optional<Norm> norm;
+  /// Whether the backward pass computes the activations of each layer again instead of keeping
+  /// them (autograd/checkpoint.h): less memory, a third more arithmetic, the same bits.
+  bool checkpoints_activations = false;
 };
+
+/// Switches activation checkpointing of all stacks in a model; returns their number.
+int checkpoint_activations(Module& model, bool on = true);
 
 }  // namespace heed

@@ -16,12 +16,12 @@ TextEmbedding::TextEmbedding(const TextEmbeddingConfig& config, Generator& gener
   if (find_position(config.position.name).way == PositionWay::embeddings) {
     position = make_position(config.position, {.embed = config.embed}, generator);
   }
-  // Scaled vectors then have a variance of 1, and as rows of an output matrix they make scores of
-  // a variance of 1.
+  // Scaled vectors then have a variance of 1. Used as rows of an output matrix, they give scores
+  // with a variance of 1.
   const double deviation = config.scaled ? 1.0 / scale_ : 0.02;
-  init::normal(tokens.weight, deviation, generator);
+  init::normal(tokens.weight.data, deviation, generator);
   if (config.padding) {
-    Tensor row = view::slice(tokens.weight, 0, *config.padding, *config.padding + 1);
+    Tensor row = view::slice(tokens.weight.data, 0, *config.padding, *config.padding + 1);
     init::zeros(row);
   }
 }

@@ -1,4 +1,4 @@
-// Tokens as vectors that know their places: dropout(scale * embedding + position), the first part
+// Embeddings of tokens with their positions, dropout(scale * embedding + position): the first part
 // of every model of text.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace heed {
 struct TextEmbeddingConfig {
   std::int64_t vocabulary = 0;
   std::int64_t embed = 0;
-  std::optional<std::int64_t> padding = {};  // a token whose vector is 0 and stays so
-  bool scaled = true;                        // by the root of embed (Vaswani et al. 2017)
+  std::optional<std::int64_t> padding = {};  // a token whose vector is 0 and stays 0
+  bool scaled = true;  // scaled by the square root of embed (Vaswani et al. 2017)
   double dropout = 0.0;
-  PositionConfig position = {};  // one that acts inside attention does nothing here
+  PositionConfig position = {};  // codes that act inside attention have no effect here
 };
 
 /// Parameters "tokens.weight" and, if positions are learned, "position.weight".
@@ -26,9 +26,9 @@ class TextEmbedding : public Module {
                          Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-  /// ids [B, T], the first of which stand at position `first` -> [B, T, E].
+  /// ids [B, T] -> [B, T, E]; the first token is at position `first`.
   Tensor operator()(const Tensor& ids, std::int64_t first = 0) const;
-  /// The most tokens of a text: learned codes, for one, have an end.
+  /// The maximum number of tokens of a text, limited by the position code.
   std::int64_t max_length() const { return position ? position->length() : Position::kAnyLength; }
 
   Embedding tokens;

@@ -1,22 +1,24 @@
 // The Transformer (Vaswani et al. 2017): an encoder reads the source, a decoder writes the target a
-// token at a time. Any attention and any position code of the registry, on either side. What it is
-// not: a loss or a search; ops/linear_cross_entropy.h and generation/ are.
+// token at a time. Any attention and any position code of the registry, on either side. The loss is
+// in ops/linear_cross_entropy.h, searches are in generation/.
 //
 //   Transformer model({.source_vocabulary = 8000, .target_vocabulary = 8000});
 //   const Memory memory = model.encode(source, lengths);
 //   const Tensor y = model.decode(target, memory);  // [B, T, E]
-//   model.scores(y);                                // [B, T, V]
+//   model.output(y);                                // [B, T, V]
 #pragma once
 
-#include <string>
+#include <optional>
 #include <vector>
 
+#include "heed/models/model_kind.h"
 #include "heed/models/stack.h"
 #include "heed/models/text_embedding.h"
+#include "heed/nn/linear.h"
 
 namespace heed {
 
-/// Which of the three matrices over a vocabulary are one.
+/// Which of the three matrices over a vocabulary are tied, that is, one matrix.
 enum class Tied : std::uint8_t {
   none,
   two,   ///< The target's embeddings and the output (Press and Wolf 2017).
@@ -32,83 +34,59 @@ struct TransformerConfig {
   std::int64_t source_vocabulary = 0;
   std::int64_t target_vocabulary = 0;
   std::optional<std::int64_t> padding = {};
-  std::int64_t embed = 512;
-  std::int64_t heads = 8;
-  std::int64_t hidden = 2048;
   std::int64_t encoder_layers = 6;
   std::int64_t decoder_layers = 6;
-  FeedForwardKind activation = FeedForwardKind::relu;
-  bool norm_first = false;
-  std::optional<bool> final_norm = {};  // behind each stack; none: if norm_first
-  double dropout = 0.1;
-  std::optional<double> attention_dropout = {};
-  std::optional<double> activation_dropout = {};
+  BlockConfig block = {.hidden = 2048};
+  std::optional<AttentionChoice> encoder_attention = {};  // none: the block's
+  std::optional<AttentionChoice> decoder_attention = {};  // none: the block's
   Tied tied = Tied::three;
-  std::string encoder_attention = "multi_head";
-  std::string decoder_attention = "multi_head";
-  std::string cross_attention = "multi_head";
-  std::string positions = "sinusoidal";
 
   void fields(io::Fields& field);
   void validate() const;
-};
+  void set_sizes(const ModelSizes& sizes);
 
-/// What the encoder made of the source.
-struct Memory {
-  Tensor states;   ///< [B, S, E].
-  Tensor lengths;  ///< i64 [B], or undefined: all of them.
-};
-
-/// What positions attended to, one entry a layer.
-struct TransformerWeights {
-  std::vector<LayerWeights> encoder, decoder;
+  /// The block of the encoder's and of the decoder's layers.
+  BlockConfig encoder_block() const;
+  BlockConfig decoder_block() const;
+  /// Every attention of the model.
+  std::vector<AttentionChoice> attentions() const;
 };
 
 /// Parameters "source", "target" (embeddings), "encoder", "decoder" (stacks, named as in
 /// torch.nn.Transformer) and "output.weight" [V, E]; tied ones are one tensor under several names.
-class Transformer : public Module {
+class Transformer : public TranslationModel {
  public:
   using Config = TransformerConfig;
   explicit Transformer(const Config& config, Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-
-  /// ids [B, S], lengths i64 [B].
+  ModelChoice choice() const override;
   Memory encode(const Tensor& source, const Tensor& lengths = {},
-                std::vector<LayerWeights>* weights = nullptr) const;
-  /// The target so far, ids [B, T] -> [B, T, E].
+                std::vector<LayerWeights>* weights = nullptr) const override;
   Tensor decode(const Tensor& target, const Memory& memory,
-                std::vector<LayerWeights>* weights = nullptr) const;
-  /// How each token would do next: [..., E] -> [..., V], before the softmax.
-  Tensor scores(const Tensor& y) const;
-  /// The matrix behind scores(): [V, E].
-  const Tensor& output_weight() const { return output; }
+                std::vector<LayerWeights>* weights = nullptr) const override;
+  /// Stepping::cached throws if an attention of the decoder cannot go step by step.
+  std::unique_ptr<Decoding> start(const Memory& memory,
+                                  Stepping stepping = Stepping::automatic) const override;
+  const Linear& output_layer() const override { return output; }
+  std::int64_t source_vocabulary() const override { return config_.source_vocabulary; }
+  std::int64_t target_vocabulary() const override { return config_.target_vocabulary; }
+  std::int64_t max_source() const override { return source.max_length(); }
+  std::int64_t max_target() const override { return target.max_length(); }
 
-  /// What decoding has come to.
-  struct Decoding {
-    StackState state;
-    std::int64_t next = 0;  // the position of the next token
-  };
-  /// Starts decoding; throws if one of the attentions cannot go step by step.
-  Decoding start(const Memory& memory) const;
-  /// The next tokens, ids [B, T] -> [B, T, E].
-  Tensor step(const Tensor& ids, Decoding& decoding) const;
-  /// Whether start() works: every attention of the decoder decodes.
+  /// Whether every attention of the decoder can go step by step.
   bool can_step() const;
-
-  /// What positions attend to when `target` is written for `source`.
-  TransformerWeights weights(const Tensor& source, const Tensor& lengths,
-                             const Tensor& target) const;
-
   const Config& config() const { return config_; }
 
   TextEmbedding source, target;
-  EncoderStack encoder;
-  DecoderStack decoder;
-  Tensor output;  // [V, E]; if tied, the target's embeddings
+  Stack encoder, decoder;
+  Linear output;  // tied to the target's embeddings, or its own
 
  private:
   Config config_;
 };
+
+inline constexpr ModelKind kTransformer = model_kind<Transformer>(
+    "transformer", "translate: the encoder-decoder Transformer", Task::translate, "translator");
 
 }  // namespace heed

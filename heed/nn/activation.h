@@ -1,4 +1,4 @@
-// The activation functions a layer can be asked for, by name in configs.
+// The activation functions of layers and their names in configs.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 
 namespace heed {
 
+/// An activation function of a layer.
 enum class Activation : std::uint8_t {
   none,
   relu,
@@ -36,7 +37,7 @@ constexpr std::array<io::EnumName<Activation>, 9> enum_names(Activation) {
            {Activation::softplus, "softplus"}}};
 }
 
-/// The elementwise function behind an activation; nothing for `none`.
+/// The elementwise function that computes an activation, or nullopt for `none`.
 std::optional<kernels::Unary> function_of(Activation activation);
 
 /// activation(x).

@@ -15,7 +15,7 @@ namespace {
 using io::SafetensorsEntry;
 using io::SafetensorsFile;
 
-// The file's tensors by the names that the module would give them.
+// The file's tensors by name, after the prefix is removed and the renames are applied.
 using Entries = std::map<std::string, const SafetensorsEntry*, std::less<>>;
 
 std::string renamed(std::string name, const Rename& rename) {
@@ -46,7 +46,8 @@ bool convertible(DType from, DType to) {
   return from == to || (is_floating(from) && is_floating(to));
 }
 
-// Which tensor of the file goes where, and all that is wrong, found before anything is changed.
+// Maps each tensor of the file to its destination and collects all problems before anything is
+// changed.
 class Plan {
  public:
   Plan(std::span<const NamedTensor> tensors, const Entries& entries) {
@@ -86,7 +87,7 @@ class Plan {
     for (const auto& [key, source] : sources_) {
       const SafetensorsEntry& entry = *source.entry;
       if (entry.bytes.empty()) continue;
-      // The view ends with this call, so it need not keep the file: it owns nothing.
+      // The view ends with this call, so its keeper owns nothing and does not keep the file alive.
       const std::shared_ptr<const void> keeper(std::shared_ptr<void>(), &entry);
       Tensor to = source.to;
       copy_into(to, borrow(entry.bytes.data(), *entry.dtype, entry.shape, keeper));
@@ -171,7 +172,7 @@ LoadReport load_tensors(std::span<const NamedTensor> tensors, const SafetensorsF
 void save_parameters(const Module& module, const std::filesystem::path& path,
                      const io::Metadata& metadata) {
   io::Metadata all = metadata;
-  all.emplace("format", "pt");  // what the Python loaders of Hugging Face ask for
+  all.emplace("format", "pt");  // required by the Python loaders of Hugging Face
   save_tensors(module.named_parameters(), path, all);
 }
 

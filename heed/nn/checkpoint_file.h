@@ -1,6 +1,6 @@
 // Named tensors in safetensors files: the parameters of a module, or any list of tensors (the state
-// of an optimiser). Loading is strict by default and all or nothing: everything is compared first,
-// and an error lists all that does not fit.
+// of an optimiser). Loading is strict by default and all or nothing: everything is compared before
+// anything is copied, and an error lists every mismatch.
 #pragma once
 
 #include <filesystem>
@@ -20,31 +20,32 @@ struct Rename {
   std::string to;
 };
 
+/// Options of load_parameters() and load_tensors().
 struct LoadOptions {
   bool strict = true;       // a tensor that only the file or only the module has is an error
-  std::string prefix = {};  // read the names that begin with it, without it: "model.encoder."
-  std::vector<Rename> rename = {};  // applied in order, after the prefix is taken off
+  std::string prefix = {};  // names without it are skipped, others lose it: "model.encoder."
+  std::vector<Rename> rename = {};  // applied in order, after the prefix is removed
 };
 
-/// What a load that was not strict passed over.
+/// The names that a load with strict = false skipped.
 struct LoadReport {
   std::vector<std::string> missing;     // in the module, not in the file
   std::vector<std::string> unexpected;  // in the file, not in the module
 };
 
-/// Writes all parameters, atomically; tied ones once under their first name.
+/// Writes all parameters atomically. Tied parameters are written once, under their first name.
 void save_parameters(const Module& module, const std::filesystem::path& path,
                      const io::Metadata& metadata = {});
 
-/// Copies a file's tensors into the parameters, converting between f32, f64 and bf16; tied
-/// parameters are found under any of their names.
+/// Copies a file's tensors into the parameters, converting between f32, f64 and bf16. A tied
+/// parameter may be stored under any of its names.
 LoadReport load_parameters(Module& module, const std::filesystem::path& path,
                            const LoadOptions& options = {});
 
-/// The same for a list of tensors, which are written as they are named.
+/// Writes a list of tensors atomically, each under its name.
 void save_tensors(std::span<const NamedTensor> tensors, const std::filesystem::path& path,
                   const io::Metadata& metadata = {});
-/// Reads a file into a list of tensors, in place.
+/// Copies a file's tensors into a list of tensors, in place.
 LoadReport load_tensors(std::span<const NamedTensor> tensors, const io::SafetensorsFile& file,
                         const LoadOptions& options = {});
 

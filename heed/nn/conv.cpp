@@ -7,12 +7,12 @@
 namespace heed {
 namespace {
 
-// The weight of either kind of convolution; `kernel` holds the sizes behind the channels.
+// The weight of a Conv1d or Conv2d; `kernel` holds the sizes after the two channel sizes.
 template <typename Config>
 Tensor make_weight(const char* layer, const Config& config, const Dims& kernel,
                    Generator& generator) {
   HEED_CHECK(config.in > 0 && config.out > 0,
-             "[{}] in {}, out {}: both numbers of channels must be given and positive", layer,
+             "[{}] in {}, out {}: both channel counts are required and must be positive", layer,
              config.in, config.out);
   HEED_CHECK(config.groups > 0 && config.in % config.groups == 0 && config.out % config.groups == 0,
              "[{}] groups {} must divide in {} and out {}", layer, config.groups, config.in,

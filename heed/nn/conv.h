@@ -7,6 +7,7 @@
 
 namespace heed {
 
+/// Options of Conv1d.
 struct Conv1dConfig {
   std::int64_t in = 0;   // channels
   std::int64_t out = 0;  // channels
@@ -18,7 +19,8 @@ struct Conv1dConfig {
   bool bias = true;
 };
 
-/// Parameters "weight" [out, in / groups, kernel] and "bias" [out], with PyTorch's first values.
+/// 1-D convolution. Parameters "weight" [out, in / groups, kernel] and "bias" [out], initialised as
+/// in PyTorch.
 class Conv1d : public Module {
  public:
   explicit Conv1d(const Conv1dConfig& config, Generator& generator = default_generator());
@@ -34,6 +36,7 @@ class Conv1d : public Module {
   Conv1dConfig config_;
 };
 
+/// Options of Conv2d.
 struct Conv2dConfig {
   std::int64_t in = 0;   // channels
   std::int64_t out = 0;  // channels
@@ -45,8 +48,8 @@ struct Conv2dConfig {
   bool bias = true;
 };
 
-/// Parameters "weight" [out, in / groups, height, width] and "bias" [out], with PyTorch's first
-/// values.
+/// 2-D convolution. Parameters "weight" [out, in / groups, height, width] and "bias" [out],
+/// initialised as in PyTorch.
 class Conv2d : public Module {
  public:
   explicit Conv2d(const Conv2dConfig& config, Generator& generator = default_generator());

@@ -1,15 +1,16 @@
-// Dropout (Srivastava et al. 2014): on while training, the identity in use.
+// Dropout (Srivastava et al. 2014): active in training mode, the identity in evaluation mode.
 #pragma once
 
 #include "heed/nn/module.h"
 
 namespace heed {
 
+/// Options of Dropout.
 struct DropoutConfig {
-  double p = 0.1;  // share of elements set to 0
+  double p = 0.1;  // probability that an element is set to 0
 };
 
-/// No parameters; random numbers come from the default generator.
+/// Dropout layer without parameters. Random numbers come from the default generator.
 class Dropout : public Module {
  public:
   explicit Dropout(const DropoutConfig& config = {});

@@ -10,24 +10,24 @@ namespace heed {
 Embedding::Embedding(const EmbeddingConfig& config, Generator& generator)
     : padding_(config.padding) {
   HEED_CHECK(config.vocabulary > 0 && config.size > 0,
-             "[embedding] vocabulary {}, size {}: both must be given and positive",
+             "[embedding] vocabulary {}, size {}: both are required and must be positive",
              config.vocabulary, config.size);
   HEED_CHECK(!padding_ || (*padding_ >= 0 && *padding_ < config.vocabulary),
              "[embedding] padding {}: it must be a token of the vocabulary of {}", *padding_,
              config.vocabulary);
-  weight = empty({config.vocabulary, config.size});  // [V, E]
-  init::normal(weight, 1.0, generator);
+  weight = Weight(empty({config.vocabulary, config.size}));  // [V, E]
+  init::normal(weight.data, 1.0, generator);
   if (padding_) {
-    Tensor row = view::select(weight, 0, *padding_);  // [E]
+    Tensor row = view::select(weight.data, 0, *padding_);  // [E]
     init::zeros(row);
   }
-  weight.requires_grad();
+  weight.data.requires_grad();
 }
 
-void Embedding::visit(ParameterVisitor& visitor) { visitor("weight", weight); }
+void Embedding::visit(ParameterVisitor& visitor) { visitor("weight", weight.data); }
 
 Tensor Embedding::operator()(const Tensor& ids) const {
-  return embedding(weight, ids, {.padding_index = padding_});  // […, E]
+  return embedding(weight.data, ids, {.padding_index = padding_});  // […, E]
 }
 
 }  // namespace heed

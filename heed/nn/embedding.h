@@ -1,20 +1,23 @@
-// The table that turns token numbers into vectors.
+// The embedding layer: a table that maps token ids to vectors.
 #pragma once
 
 #include <optional>
 
 #include "heed/base/random.h"
 #include "heed/nn/module.h"
+#include "heed/nn/weight.h"
 
 namespace heed {
 
+/// Options of Embedding.
 struct EmbeddingConfig {
   std::int64_t vocabulary = 0;
   std::int64_t size = 0;
-  std::optional<std::int64_t> padding = {};  // a token whose vector is 0 and stays so
+  std::optional<std::int64_t> padding = {};  // a token whose vector is 0 and is not trained
 };
 
-/// Parameter "weight" [vocabulary, size], first drawn from the standard normal as in PyTorch.
+/// Embedding table. Parameter "weight" [vocabulary, size], initialised from the standard normal
+/// distribution as in PyTorch.
 class Embedding : public Module {
  public:
   explicit Embedding(const EmbeddingConfig& config, Generator& generator = default_generator());
@@ -23,7 +26,7 @@ class Embedding : public Module {
   /// ids […] (i32 or i64) -> […, size].
   Tensor operator()(const Tensor& ids) const;
 
-  Tensor weight;  // [V, E]
+  Weight weight;  // [V, E]; an output layer may share it
 
  private:
   std::optional<std::int64_t> padding_;

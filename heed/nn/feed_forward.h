@@ -1,4 +1,4 @@
-// The position-wise part of a Transformer block: two linear layers with an activation between
+// The position-wise part of a Transformer block: two linear layers with an activation between them
 // (Vaswani et al. 2017), and the gated variant (Shazeer 2020).
 #pragma once
 
@@ -7,6 +7,7 @@
 
 namespace heed {
 
+/// Options of FeedForward.
 struct FeedForwardConfig {
   std::int64_t size = 0;
   std::int64_t hidden = 0;
@@ -29,11 +30,12 @@ class FeedForward : public Module {
   Dropout dropout;
 };
 
+/// Options of GatedFeedForward.
 struct GatedFeedForwardConfig {
   std::int64_t size = 0;
   std::int64_t hidden = 0;
   Activation activation = Activation::silu;  // of the gate: silu makes SwiGLU, gelu GEGLU
-  double dropout = 0.0;                      // before the last layer
+  double dropout = 0.0;                      // before down_proj
   bool bias = false;
 };
 

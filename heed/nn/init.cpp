@@ -20,7 +20,7 @@ double xavier_deviation(const Tensor& weight, double gain) {
 
 Fans fans_of(const Tensor& weight) {
   HEED_CHECK(weight.rank() >= 2,
-             "[init] a parameter of shape {} has no fans: use uniform or normal",
+             "[init] a parameter of shape {} has no fan-in and fan-out: use uniform or normal",
              to_string(weight.shape()));
   std::int64_t kernel = 1;
   for (int axis = 2; axis < weight.rank(); ++axis) kernel *= weight.size(axis);

@@ -8,7 +8,7 @@
 namespace heed {
 namespace {
 
-// Tensors with the same key are one parameter.
+// Tensors with the same key are the same parameter.
 using Key = std::pair<const std::byte*, std::int64_t>;
 Key key_of(const Tensor& x) { return {x.storage()->data(), x.offset()}; }
 
@@ -20,15 +20,19 @@ void each_parameter(Module& module, ParameterVisitor::OnParameter f) {
 }  // namespace
 
 std::string ParameterVisitor::full_name(std::string_view name) const {
-  return prefix_.empty() ? std::string(name) : fmt::format("{}.{}", prefix_, name);
+  return fmt::format("{}{}", prefix_, name);
 }
 
 void ParameterVisitor::operator()(std::string_view name, Tensor& parameter) {
   if (parameter.defined()) on_parameter_(full_name(name), parameter);
 }
 
-void ParameterVisitor::operator()(std::string_view name, Module& child) {
-  std::string before = std::exchange(prefix_, full_name(name));
+void ParameterVisitor::operator()(std::string_view name, Module& child) { enter(name, '.', child); }
+
+void ParameterVisitor::joined(std::string_view name, Module& child) { enter(name, '_', child); }
+
+void ParameterVisitor::enter(std::string_view name, char separator, Module& child) {
+  std::string before = std::exchange(prefix_, full_name(name) + separator);
   root(child);
   prefix_ = std::move(before);
 }
@@ -40,7 +44,7 @@ void ParameterVisitor::root(Module& module) {
 
 std::vector<NamedTensor> Module::every_name() const {
   std::vector<NamedTensor> all;
-  // visit() hands out references for those who change parameters; here only handles are copied.
+  // visit() gives mutable references; here only handles are copied, so the const_cast is safe.
   each_parameter(const_cast<Module&>(*this), [&](const std::string& name, Tensor& parameter) {
     all.push_back({name, parameter});
   });

@@ -6,10 +6,10 @@ namespace heed {
 namespace {
 
 void check_size(const char* layer, std::int64_t size) {
-  HEED_CHECK(size > 0, "[{}] size {}: it must be given and positive", layer, size);
+  HEED_CHECK(size > 0, "[{}] size {}: it is required and must be positive", layer, size);
 }
 
-// Also without parameters a layer normalises rows of its own size, and says so.
+// A layer without parameters checks the size of its input too.
 void check_input(const char* layer, std::int64_t size, const Tensor& x) {
   HEED_CHECK(x.rank() >= 1 && x.size(-1) == size, "[{}] x {}: the last size must be {}", layer,
              to_string(x.shape()), size);
@@ -53,6 +53,31 @@ Tensor RmsNorm::operator()(const Tensor& x) const {
 NormResidual RmsNorm::operator()(const Tensor& x, const Tensor& residual) const {
   check_input("rms_norm", size_, x);
   return add_rms_norm(x, residual, {.weight = weight, .eps = eps_});  // […, size]
+}
+
+// ---- either kind --------------------------------------------------------------------------------
+
+namespace {
+
+std::variant<LayerNorm, RmsNorm> make_norm(const NormConfig& config) {
+  if (config.kind == NormKind::rms) return RmsNorm({.size = config.size, .eps = config.eps});
+  return LayerNorm({.size = config.size, .eps = config.eps, .bias = config.bias});
+}
+
+}  // namespace
+
+Norm::Norm(const NormConfig& config) : norm_(make_norm(config)) {}
+
+void Norm::visit(ParameterVisitor& visitor) {
+  std::visit([&](auto& norm) { norm.visit(visitor); }, norm_);
+}
+
+Tensor Norm::operator()(const Tensor& x) const {
+  return std::visit([&](const auto& norm) { return norm(x); }, norm_);
+}
+
+NormResidual Norm::operator()(const Tensor& x, const Tensor& residual) const {
+  return std::visit([&](const auto& norm) { return norm(x, residual); }, norm_);
 }
 
 }  // namespace heed

@@ -13,9 +13,9 @@ namespace heed {
 Recurrent::Recurrent(const Kind& kind, const RecurrentConfig& config, Generator& generator)
     : kind_(kind), config_(config), dropout_({.p = config.dropout}) {
   HEED_CHECK(config.input > 0 && config.hidden > 0 && config.layers > 0,
-             "[{}] input {}, hidden {}, layers {}: all must be given and positive", kind.name,
-             config.input, config.hidden, config.layers);
-  // PyTorch draws all of them alike.
+             "[{}] input {}, hidden {}, layers {}: all are required and must be positive",
+             kind.name, config.input, config.hidden, config.layers);
+  // PyTorch draws all parameters from this range.
   const double range = 1.0 / std::sqrt(static_cast<double>(config.hidden));
   const auto parameter = [&](const Shape& shape) {
     Tensor x = empty(shape);

@@ -1,6 +1,6 @@
 // Recurrent layers: GRU (Cho et al. 2014) and LSTM (Hochreiter and Schmidhuber 1997) over whole
-// sequences, several layers, both directions, sequences of different lengths. Each layer and
-// direction is one fused call (ops/rnn.h).
+// sequences, with several layers, one or two directions and sequences of different lengths. Each
+// layer and direction is one fused call (ops/rnn.h).
 #pragma once
 
 #include <vector>
@@ -11,6 +11,7 @@
 
 namespace heed {
 
+/// Options of Gru and Lstm.
 struct RecurrentConfig {
   std::int64_t input = 0;
   std::int64_t hidden = 0;
@@ -20,21 +21,22 @@ struct RecurrentConfig {
   double dropout = 0.0;  // on the outputs of every layer but the last
 };
 
-/// What a call may be given besides the sequences.
+/// Initial states and sequence lengths of a call.
 struct RecurrentStart {
   Tensor state = {};    // [layers * directions, B, H], direction fastest; undefined: 0
   Tensor cell = {};     // the same, LSTM only
   Tensor lengths = {};  // i64 [B]; undefined: every sequence has T steps
 };
 
+/// Outputs and final states of a call.
 struct RecurrentResult {
-  Tensor output;  // [B, T, directions * H] of the last layer; 0 behind a sequence's end
+  Tensor output;  // [B, T, directions * H] of the last layer; 0 after the end of a sequence
   Tensor state;   // [layers * directions, B, H] after the last step of each sequence
   Tensor cell;    // the same, LSTM only
 };
 
-/// What GRU and LSTM share. Parameters are PyTorch's: "weight_ih_l0", "weight_hh_l0", "bias_ih_l0",
-/// "bias_hh_l0", the same with "_reverse", then layer 1 and so on.
+/// The base class of Gru and Lstm. Parameters are named as in PyTorch: "weight_ih_l0",
+/// "weight_hh_l0", "bias_ih_l0", "bias_hh_l0", the same with "_reverse", then layer 1 and so on.
 class Recurrent : public Module {
  public:
   void visit(ParameterVisitor& visitor) override;
@@ -45,7 +47,7 @@ class Recurrent : public Module {
 
  protected:
   using Op = RnnResult (*)(const Tensor& x, const RnnWeights& weights, const RnnOptions& options);
-  /// An op, the gates it has, and how the layer is called in messages.
+  /// An op, its number of gates, and the name of the layer in messages.
   struct Kind {
     const char* name;
     std::int64_t gates;
@@ -62,7 +64,7 @@ class Recurrent : public Module {
   Dropout dropout_;
 };
 
-/// Gated recurrent units.
+/// Gated recurrent unit.
 class Gru : public Recurrent {
  public:
   explicit Gru(const RecurrentConfig& config, Generator& generator = default_generator())

@@ -1,4 +1,4 @@
-// Comparisons (booleans, no gradient) and choosing between values by a boolean (differentiable).
+// Comparisons (boolean results, no gradient) and selection by a boolean condition (differentiable).
 // Shapes broadcast.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 namespace heed {
 
+/// Elementwise comparisons of a and b; the results are boolean.
 Tensor equal(const Tensor& a, const Tensor& b);
 Tensor not_equal(const Tensor& a, const Tensor& b);
 Tensor less(const Tensor& a, const Tensor& b);
@@ -13,11 +14,11 @@ Tensor less_equal(const Tensor& a, const Tensor& b);
 Tensor greater(const Tensor& a, const Tensor& b);
 Tensor greater_equal(const Tensor& a, const Tensor& b);
 
-/// a where the condition holds, b elsewhere; all three broadcast.
+/// a where the condition is true, b elsewhere; all three broadcast.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
 Tensor where(const Tensor& condition, const Tensor& a, double b);
 Tensor where(const Tensor& condition, double a, const Tensor& b);
-/// x with a value wherever the mask holds.
+/// x with `value` wherever the mask is true.
 inline Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
   return where(mask, value, x);
 }

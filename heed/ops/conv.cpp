@@ -35,14 +35,14 @@ void check_groups(const char* op, const Tensor& x, const Tensor& weight, std::in
              to_string(weight.shape()), to_string(x.shape()), groups, x.size(1) / groups);
 }
 
-// The sum of dy over all but the channels.
+// The sum of dy over all axes but the channels.
 Tensor bias_gradient(const Tensor& dy) {
   Shape channels = Dims::filled(dy.rank() - 1, 1);
   channels[0] = dy.size(1);
   return view::reshape(sum_to(dy, channels), {dy.size(1)});
 }
 
-// y has the shape of the result; everything else is in the kernel's terms.
+// Convolves x into y, which has the shape of the result, and records the op.
 Tensor convolve(const char* op, const ConvShape& shape, const Tensor& x, const Tensor& weight,
                 const Tensor& bias, Tensor y) {
   const Tensor in = contiguous_copy(x);

@@ -6,17 +6,19 @@
 
 namespace heed {
 
+/// Options of conv1d.
 struct Conv1dOptions {
   Tensor bias = {};  // [O], or undefined
   std::int64_t stride = 1;
   std::int64_t padding = 0;  // zeros on both sides
   std::int64_t dilation = 1;
-  std::int64_t groups = 1;  // as many independent convolutions, each on its share of the channels
+  std::int64_t groups = 1;  // independent convolutions, each on its share of the channels
 };
 
 /// x [B, C, L], weight [O, C / groups, K] -> [B, O, L'].
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Conv1dOptions& options = {});
 
+/// Options of conv2d.
 struct Conv2dOptions {
   Tensor bias = {};  // [O], or undefined
   Size2d stride = 1;

@@ -8,18 +8,19 @@
 
 namespace heed {
 
-/// What becomes of the losses of all rows.
+/// How the losses of the rows are combined.
 enum class Reduction : std::uint8_t { none, mean, sum };
 
+/// Options of cross_entropy and linear_cross_entropy.
 struct CrossEntropyOptions {
-  double label_smoothing = 0.0;      // this much of each target is spread evenly over all classes
+  double label_smoothing = 0.0;      // share of each target that is spread evenly over all classes
   std::int64_t ignore_index = -100;  // rows with this target do not count
   Reduction reduction = Reduction::mean;
 };
 
-/// -log softmax(logits)[target] for logits [..., V] and classes targets [...] (i64 or i32).
-/// The mean is over the rows that count. When none does, loss and gradient are 0 (PyTorch: NaN), so
-/// that a batch of padding alone does not destroy a training run.
+/// -log softmax(logits)[target] for logits [..., V] and targets [...] (classes, i64 or i32). The
+/// mean is over the rows that count. If no row counts, loss and gradient are 0 (PyTorch: NaN), so
+/// that a batch of only padding does not destroy a training run.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, CrossEntropyOptions options = {});
 
 }  // namespace heed

@@ -1,5 +1,5 @@
-// Dropout (Srivastava et al., 2014) with the mask drawn from a counter-based generator: nothing is
-// kept for the backward pass but the name of the random stream.
+// Dropout (Srivastava et al., 2014) with the mask drawn from a counter-based generator: the
+// backward pass needs only the number of the random stream, not the mask.
 #pragma once
 
 #include "heed/base/random.h"
@@ -7,8 +7,8 @@
 
 namespace heed {
 
-/// Each element is 0 with probability p in [0, 1), else multiplied by 1 / (1 - p). Takes one stream
-/// of the generator, unless p is 0 and the result x itself.
+/// Sets each element to 0 with probability p in [0, 1) and multiplies the others by 1 / (1 - p).
+/// Takes one stream of the generator, unless p is 0, when x itself is returned.
 Tensor dropout(const Tensor& x, double p, Generator& generator = default_generator());
 
 /// dropout(x, p) + residual in one pass; the shapes must be equal.

@@ -24,7 +24,7 @@ const char* name_of(Unary op) {
   __builtin_unreachable();
 }
 
-// The value alone; the gradients of the four operations and of the extremes are the ops' own.
+// Computes the value without recording it. Each binary op records its own gradient.
 Tensor binary_value(const char* name, Binary op, const Tensor& a, const Tensor& b) {
   HEED_CHECK(a.dtype() == b.dtype(), "[{}] {} and {} do not mix: cast one of them", name,
              name_of(a.dtype()), name_of(b.dtype()));
@@ -128,7 +128,7 @@ Tensor clamp(const Tensor& x, double low, double high) {
 Tensor pow(const Tensor& x, double exponent) {
   if (exponent == 2.0) return square(x);
   if (exponent == 0.5) return sqrt(x);
-  // The common exponents are above; the rest is rare enough for the plain function.
+  // Common exponents are handled above; others are rare, so a plain loop is enough.
   return visit_float("pow", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const Tensor in = contiguous_copy(x);

@@ -6,7 +6,7 @@
 
 namespace heed {
 
-/// Any one-argument function of the list in kernels/elementwise.h.
+/// Applies any function of the list HEED_UNARY_OPS in kernels/elementwise.h.
 Tensor unary(kernels::Unary op, const Tensor& x);
 
 inline Tensor abs(const Tensor& x) { return unary(kernels::Unary::abs, x); }
@@ -18,7 +18,7 @@ inline Tensor square(const Tensor& x) { return unary(kernels::Unary::square, x);
 inline Tensor reciprocal(const Tensor& x) { return unary(kernels::Unary::reciprocal, x); }
 inline Tensor relu(const Tensor& x) { return unary(kernels::Unary::relu, x); }
 inline Tensor elu(const Tensor& x) { return unary(kernels::Unary::elu, x); }
-/// x Phi(x), exactly.
+/// x Phi(x), exact.
 inline Tensor gelu(const Tensor& x) { return unary(kernels::Unary::gelu, x); }
 /// The tanh approximation of GELU, as in GPT-2.
 inline Tensor gelu_tanh(const Tensor& x) { return unary(kernels::Unary::gelu_tanh, x); }
@@ -34,7 +34,7 @@ inline Tensor cos(const Tensor& x) { return unary(kernels::Unary::cos, x); }
 Tensor affine(const Tensor& x, double scale, double shift);
 /// x to a constant power.
 Tensor pow(const Tensor& x, double exponent);
-/// The larger and the smaller of each pair; where they are equal the gradient goes to a.
+/// The larger (smaller) element of each pair. Where they are equal, the gradient goes to a.
 Tensor maximum(const Tensor& a, const Tensor& b);
 Tensor minimum(const Tensor& a, const Tensor& b);
 /// x limited to [low, high]; no gradient outside.

@@ -1,4 +1,4 @@
-// Rows of a table by their numbers: how tokens become vectors.
+// Embedding lookup: rows of a table selected by token ids.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 
 namespace heed {
 
+/// Options of embedding.
 struct EmbeddingOptions {
   std::optional<std::int64_t> padding_index = {};  // a row that gets no gradient
 };

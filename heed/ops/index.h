@@ -6,11 +6,11 @@
 
 namespace heed {
 
-/// y[i, j, k] = x[i, index[i, j, k], k] (here for axis 1): index has the rank of x and, but along
-/// the axis, no larger sizes. Any element type.
+/// y[i, j, k] = x[i, index[i, j, k], k] (here for axis 1): index has the rank of x, and no size
+/// larger than that of x except along the axis. Any element type.
 Tensor gather(const Tensor& x, int axis, const Tensor& index);
 /// A copy of x with y[i, index[i, j, k], k] += source[i, j, k] (here for axis 1): the gradient of
-/// gather. Source may be larger than index; the rest of it is not used.
+/// gather. source may be larger than index; the rest of it is ignored.
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& source);
 /// The slices ids[0], ids[1], … of x along an axis. Any element type.
 Tensor index_select(const Tensor& x, int axis, const Tensor& ids);
@@ -31,13 +31,13 @@ decltype(auto) visit_index(const char* op, DType dtype, F&& f) {
 
 namespace detail {
 
-/// Who takes slices, what the axis is called in messages, and a slice that gets no gradient.
+/// Names for error messages (the op and the axis), and a slice that gets no gradient (-1: none).
 struct Take {
   const char* op;
   const char* what;
   std::int64_t skip = -1;
 };
-/// index_select with ids of any shape, which stands in place of the axis.
+/// index_select with ids of any shape; their shape replaces the axis.
 Tensor take(const Take& how, const Tensor& x, int axis, const Tensor& ids);
 
 }  // namespace detail

@@ -9,7 +9,8 @@
 namespace heed {
 namespace {
 
-// Where each tensor ends along the axis, in the arena: a closure that holds it allocates nothing.
+// The end of each tensor along the axis. A tensor from the arena holds them, so that a closure that
+// captures it does not call new.
 Tensor ends_along(std::span<const Tensor> tensors, int axis) {
   Tensor ends = empty({static_cast<std::int64_t>(tensors.size())}, DType::i64);
   std::int64_t end = 0;

@@ -1,4 +1,4 @@
-// Putting tensors together along an axis and taking them apart, differentiable.
+// Concatenating, stacking and splitting tensors, differentiable.
 #pragma once
 
 #include <array>
@@ -10,13 +10,13 @@
 
 namespace heed {
 
-/// Tensors one behind the other along an axis; dtypes and all other sizes must agree.
+/// Joins tensors along an existing axis; dtypes and all other sizes must agree.
 Tensor concat(std::span<const Tensor> tensors, int axis);
 inline Tensor concat(std::initializer_list<Tensor> tensors, int axis) {
   return concat(std::span(tensors.begin(), tensors.size()), axis);
 }
 
-/// Tensors of one shape along a new axis.
+/// Joins tensors of the same shape along a new axis.
 Tensor stack(std::span<const Tensor> tensors, int axis);
 inline Tensor stack(std::initializer_list<Tensor> tensors, int axis) {
   return stack(std::span(tensors.begin(), tensors.size()), axis);
@@ -37,13 +37,13 @@ std::array<Tensor, N> split(const Tensor& x, int axis) {
   detail::split_into(x, axis, sizes, parts);
   return parts;
 }
-/// Views of the given sizes, which must add up to the axis.
+/// Views of the given sizes along an axis; the sizes must add up to the size of the axis.
 std::vector<Tensor> split(const Tensor& x, std::span<const std::int64_t> sizes, int axis);
 inline std::vector<Tensor> split(const Tensor& x, std::initializer_list<std::int64_t> sizes,
                                  int axis) {
   return split(x, std::span(sizes.begin(), sizes.size()), axis);
 }
-/// That many views of equal size.
+/// `parts` views of equal size along an axis.
 std::vector<Tensor> split(const Tensor& x, std::int64_t parts, int axis);
 
 }  // namespace heed

@@ -14,10 +14,10 @@
 namespace heed {
 namespace {
 
-// Rows of scores at a time: up to 128 MB of scores. Every block packs W anew for its products, so
-// few rows cost time (2048 x 512 x 32000 on two cores of Zen 4: 131 rows 1664 ms, 256 rows 1500,
-// 1024 rows 1450, all at once 1425; HEED_BENCH_ALL=1 ./run bench core loss), and beyond a thousand
-// little is left to gain.
+// Rows per block: up to 128 MB of scores. Every block packs W again for its products, so small
+// blocks cost time (2048 x 512 x 32000 on two cores of Zen 4: 131 rows 1664 ms, 256 rows 1500, 1024
+// rows 1450, all at once 1425; HEED_BENCH_ALL=1 ./run bench core loss), and more than a thousand
+// rows gain little.
 std::int64_t default_rows(std::int64_t classes) {
   constexpr std::int64_t kScores = std::int64_t{1} << 25;
   return std::clamp<std::int64_t>(kScores / std::max<std::int64_t>(1, classes), 256, 1024);
@@ -28,12 +28,12 @@ struct Sizes {
   std::int64_t at_once;  // rows of a block
 };
 
-// What one call works on; gradients are null when nobody wants them.
+// Inputs and outputs of one call; gradients that are not needed are null.
 template <typename T>
 struct Work {
   Sizes sizes;
   double smoothing;
-  double share;  // of a row in the loss
+  double share;  // weight of a row in the loss
   const T* x;
   const T* weight;
   const std::int64_t* targets;
@@ -45,7 +45,7 @@ struct Sums {
   double loss = 0.0, likelihood = 0.0;
 };
 
-// Blocks follow one another, so sums over them, that of W's gradient too, have one order.
+// Blocks run one after another, so all sums over them (the gradient of W too) have a fixed order.
 template <typename T>
 class Blocks {
  public:
@@ -94,7 +94,7 @@ class Blocks {
     }
   }
 
-  // The scores become their own gradient.
+  // Overwrites the scores with their gradient.
   void backward(std::int64_t first, std::int64_t rows) {
     const std::int64_t E = w_.sizes.features, V = w_.sizes.classes;
     T* const scores = scores_.template mutable_data<T>();
@@ -143,8 +143,9 @@ void check_arguments(const Tensor& x, const Tensor& weight, const Tensor& target
   HEED_CHECK(x.dtype() == weight.dtype(),
              "[linear_cross_entropy] x is {}, weight {}: they must agree; cast one of them",
              name_of(x.dtype()), name_of(weight.dtype()));
-  HEED_CHECK(options.reduction != Reduction::none,
-             "[linear_cross_entropy] no reduction: losses of single rows are cross_entropy's");
+  HEED_CHECK(
+      options.reduction != Reduction::none,
+      "[linear_cross_entropy] reduction none: use cross_entropy for the losses of single rows");
   HEED_CHECK(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0,
              "[linear_cross_entropy] label_smoothing {}: it must be from 0 to 1",
              options.label_smoothing);
@@ -156,9 +157,10 @@ LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
                                         const Tensor& targets, CrossEntropyOptions options,
                                         std::int64_t rows_at_once) {
   check_arguments(x, weight, targets, options);
-  HEED_CHECK(rows_at_once >= 0,
-             "[linear_cross_entropy] rows_at_once {}: 1 or more, or 0 for what suits the sizes",
-             rows_at_once);
+  HEED_CHECK(
+      rows_at_once >= 0,
+      "[linear_cross_entropy] rows_at_once {}: it must be 1 or more, or 0 to choose automatically",
+      rows_at_once);
   const Classes classes = classes_of(targets, weight.size(0), options.ignore_index);
   const Tensor rows = contiguous_copy(x), matrix = contiguous_copy(weight);
   const bool taped = detail::wants_tape(detail::TensorRefs{x, weight});

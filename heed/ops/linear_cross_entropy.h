@@ -1,22 +1,23 @@
-// The last layer of language models and translators together with its loss: cross entropy of
-// x W^T, a block of rows at a time. The scores of all rows over a vocabulary are the largest tensor
-// of a training step; here they never exist, and neither does their gradient: each block's is
-// turned into those of x and W while it is in cache. cross_entropy(linear(x, W), targets) is the
-// plain twin.
+// The output layer of language models and translators fused with its loss: cross entropy of x W^T,
+// computed a block of rows at a time. The scores of all rows over the vocabulary would be the
+// largest tensor of a training step. Here neither they nor their gradient are ever stored whole:
+// the gradient of each block of scores is turned into gradients of x and W while it is in cache.
+// The plain equivalent is cross_entropy(linear(x, W), targets).
 #pragma once
 
 #include "heed/ops/cross_entropy.h"
 
 namespace heed {
 
+/// Result of linear_cross_entropy.
 struct LinearCrossEntropy {
-  Tensor loss;                     ///< A scalar: the mean or the sum, as asked; on the tape.
-  double negative_log_likelihood;  ///< The sum over rows that count, without smoothing.
-  std::int64_t counted;            ///< How many rows count.
+  Tensor loss;                     ///< Scalar: the mean or the sum, differentiable.
+  double negative_log_likelihood;  ///< Sum over the rows that count, without label smoothing.
+  std::int64_t counted;            ///< The number of rows that count.
 };
 
-/// The loss of rows x [..., E] under weight [V, E] and classes targets [...]; the reduction is mean
-/// or sum. `rows_at_once` rows of scores are in memory at a time; 0: as many as suit the sizes.
+/// The loss of x [..., E] with weight [V, E] and targets [...] (classes). The reduction is mean or
+/// sum. `rows_at_once` rows of scores are in memory at a time; 0 chooses a number by the sizes.
 LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
                                         const Tensor& targets, CrossEntropyOptions options = {},
                                         std::int64_t rows_at_once = 0);

@@ -9,7 +9,7 @@
 namespace heed {
 namespace {
 
-// The last two axes as gemm can read them; anything else is copied first.
+// x itself if gemm can read its last two axes, else a contiguous copy.
 Tensor readable(const Tensor& x) {
   const int r = x.rank();
   return kernels::gemm_reads(x.shape()[r - 2], x.shape()[r - 1], x.strides()[r - 2],
@@ -27,13 +27,13 @@ Shape batch_shape(const Tensor& x) {
   return Shape(x.shape().span().first(static_cast<std::size_t>(x.rank() - 2)));
 }
 
-// A tensor without its last two axes, so that nest_of gives the offsets of its matrices.
+// A view without the last two axes, so that nest_of gives the offsets of the matrices.
 Tensor matrices(const Tensor& x) {
   return {x.storage(), x.dtype(), batch_shape(x),
           Strides(x.strides().span().first(static_cast<std::size_t>(x.rank() - 2))), x.offset()};
 }
 
-// c = beta c + a b, where c is contiguous and its batch axes are the broadcast ones.
+// c = beta c + a b, where c is contiguous and has the broadcast batch axes of a and b.
 void multiply(const Tensor& a_any, const Tensor& b_any, double beta, Tensor& c) {
   const Tensor a = readable(a_any);
   const Tensor b = readable(b_any);
@@ -50,8 +50,8 @@ void multiply(const Tensor& a_any, const Tensor& b_any, double beta, Tensor& c) 
   });
 }
 
-// Adds the product g = a b to the gradient of an input, summing over batch axes along which it was
-// broadcast.
+// Adds the product a b to the gradient of an input, summed over the batch axes along which that
+// input was broadcast.
 void add_product(Backward& back, int input, const Tensor& a, const Tensor& b, const Shape& shape) {
   Shape full = broadcast_shapes("matmul", batch_shape(a), batch_shape(b));
   full.push_back(a.size(-2));
@@ -66,7 +66,7 @@ void add_product(Backward& back, int input, const Tensor& a, const Tensor& b, co
   back.add(input, g);
 }
 
-// All axes but the last as one: [rows, features].
+// All axes but the last merged into one: [rows, features].
 Tensor as_rows(const Tensor& x) { return view::reshape(contiguous_copy(x), {-1, x.size(-1)}); }
 
 }  // namespace

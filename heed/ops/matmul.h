@@ -11,6 +11,7 @@ namespace heed {
 /// a[…, m, k] b[…, k, n]; batch axes broadcast. Transposed views are read in place.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
+/// Options of linear.
 struct LinearOptions {
   Tensor bias = {};                               // [out], or undefined
   std::optional<kernels::Unary> activation = {};  // applied to each tile while it is in cache

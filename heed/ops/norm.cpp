@@ -33,12 +33,12 @@ void check_parameter(const char* op, const char* name, const Tensor& parameter, 
              to_string(x.shape()), name_of(x.dtype()), x.size(-1));
 }
 
-// What a norm computes, and what its gradient needs of it.
+// The results of a norm, and what its backward pass needs.
 struct Computed {
   Norm kind;
   Tensor y;
-  Tensor input;   // what was normalised: x or x + residual
-  Tensor weight;  // undefined without one
+  Tensor input;   // the normalised input: x or x + residual
+  Tensor weight;  // undefined if there is none
   Tensor mean;    // [rows]
   Tensor rstd;    // [rows]
 };
@@ -76,8 +76,9 @@ Computed compute(const char* op, Norm kind, const Tensor& x, const Tensor& resid
   return c;
 }
 
-// Sends gradients to weight and bias, which are the inputs from `weight_at` on, and returns that of
-// what was normalised; `dsum` is what else arrived there, if it is defined.
+// Adds the gradients of weight and bias (inputs `weight_at` and `weight_at` + 1) and returns the
+// gradient of the normalised input. `dsum`, if defined, is the gradient of the sum and is added to
+// it.
 Tensor send_back(Backward& b, const Computed& c, int weight_at, const Tensor& dsum) {
   const Tensor dy = contiguous_copy(b.dy());
   const Shape features{dy.size(-1)};

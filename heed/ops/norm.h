@@ -1,14 +1,15 @@
 // Normalisation along the last axis: layer norm and RMS norm, alone or fused with the residual sum
-// in front of them.
+// before them.
 #pragma once
 
 #include "heed/tensor/tensor.h"
 
 namespace heed {
 
+/// Options of the norms.
 struct NormOptions {
-  Tensor weight = {};  // [E]; without one, 1
-  Tensor bias = {};    // [E]; without one, 0
+  Tensor weight = {};  // [E]; undefined: 1
+  Tensor bias = {};    // [E]; undefined: 0
   double eps = 1e-5;   // added to the variance (layer norm) or the mean square (RMS norm)
 };
 
@@ -18,7 +19,7 @@ Tensor layer_norm(const Tensor& x, const NormOptions& options = {});
 /// x / sqrt(mean(x^2) + eps) * weight + bias, for each row along the last axis.
 Tensor rms_norm(const Tensor& x, const NormOptions& options = {});
 
-/// A norm of x + residual, and that sum itself for the next residual connection.
+/// The norm of x + residual, and that sum for the next residual connection.
 struct NormResidual {
   Tensor y;
   Tensor sum;

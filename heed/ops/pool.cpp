@@ -15,11 +15,10 @@ using kernels::PoolShape;
 using kernels::SlidingAxis;
 
 SlidingAxis checked_pool_axis(const char* op, const SlidingAxis& axis) {
-  HEED_CHECK(
-      axis.padding <= axis.kernel / 2,
-      "[{}] padding {} for a kernel of {}: at most half the kernel, so that each window sees "
-      "an input",
-      op, axis.padding, axis.kernel);
+  HEED_CHECK(axis.padding <= axis.kernel / 2,
+             "[{}] padding {} for a kernel of {}: it must be at most half the kernel, so that each "
+             "window covers an input",
+             op, axis.padding, axis.kernel);
   return detail::checked_axis(op, axis);
 }
 
@@ -56,7 +55,7 @@ Shape pooled(const Tensor& x, const PoolShape& shape) {
 
 Tensor max_pool(const char* op, const Tensor& x, const PoolShape& shape) {
   HEED_CHECK(shape.window.inputs() <= std::numeric_limits<std::int32_t>::max(),
-             "[{}] x {}: planes of more than 2^31 elements", op, to_string(x.shape()));
+             "[{}] x {}: planes must have fewer than 2^31 elements", op, to_string(x.shape()));
   const Tensor in = contiguous_copy(x);
   Tensor y = empty(pooled(x, shape), x.dtype());
   Tensor chosen = empty(y.shape(), DType::i32);

@@ -12,11 +12,11 @@
 namespace heed {
 namespace {
 
-// Which axes go, and the shapes with them kept as 1 and dropped.
+// The loops of a reduction and the shapes of its result.
 struct Plan {
-  Shape kept = {};     // reduced axes of size 1
-  Shape dropped = {};  // reduced axes gone
-  Dims order = {};     // a permutation that brings the reduced axes together
+  Shape kept = {};     // reduced axes kept with size 1
+  Shape dropped = {};  // reduced axes removed
+  Dims order = {};     // a permutation that makes the reduced axes adjacent
   kernels::ReduceShape loop{1, 1, 1};
 };
 
@@ -37,7 +37,7 @@ Plan plan(const char* op, const Tensor& x, const Dims& axes) {
     if (goes && first < 0) first = i;
     if (goes) last = i;
   }
-  // Adjacent axes are reduced where they are; scattered ones are brought to the end first.
+  // Adjacent axes are reduced in place; others are moved to the end first.
   bool adjacent = true;
   for (int i = first; i >= 0 && i <= last; ++i) adjacent = adjacent && (reduced >> i & 1u) != 0;
   for (int i = 0; i < x.rank(); ++i) {

@@ -49,8 +49,8 @@ void check_arguments(const char* op, std::int64_t gates, const Tensor& x, const 
   }
 }
 
-// Everything but the input's share of the gates, in the form the kernel reads; kept for the
-// backward pass.
+// What the kernel reads apart from the gates: sizes, lengths, recurrent weights and initial states.
+// Kept for the backward pass.
 struct Recurrence {
   std::int64_t batch, time, hidden;
   Tensor weight, bias, initial, initial_cell, lengths;
@@ -70,7 +70,8 @@ struct Recurrence {
   }
 };
 
-// Gradients of the recurrence; inputs of the node: gates, w_hh, b_hh, initial state, initial cell.
+// Gradients of the recurrence. The inputs of the node are gates, w_hh, b_hh, initial state and
+// initial cell.
 template <typename Cell, typename T>
 void recurrence_backward(Backward& b, const Recurrence& r, const Tensor& output,
                          const Tensor& saved) {

@@ -1,11 +1,12 @@
-// One layer, one direction of a recurrent network over whole sequences, fused and differentiable.
-// Gate order, bias placement and names of the weights are PyTorch's.
+// One layer and direction of a recurrent network over whole sequences, fused and differentiable.
+// Gate order, placement of biases and names of weights are as in PyTorch.
 #pragma once
 
 #include "heed/tensor/tensor.h"
 
 namespace heed {
 
+/// Parameters of one layer and direction.
 struct RnnWeights {
   Tensor w_ih;       // [gates * H, I]
   Tensor w_hh;       // [gates * H, H]
@@ -13,6 +14,7 @@ struct RnnWeights {
   Tensor b_hh = {};  // [gates * H], or undefined
 };
 
+/// Options of gru and lstm.
 struct RnnOptions {
   Tensor initial_state = {};  // [B, H]; undefined: 0
   Tensor initial_cell = {};   // [B, H], LSTM only; undefined: 0
@@ -20,9 +22,10 @@ struct RnnOptions {
   bool reverse = false;       // from the last step of each sequence to its first
 };
 
+/// Outputs and final states of gru and lstm.
 struct RnnResult {
-  Tensor output;  // [B, T, H]; 0 behind a sequence's end
-  Tensor state;   // [B, H]: after the last step walked
+  Tensor output;  // [B, T, H]; 0 after the end of a sequence
+  Tensor state;   // [B, H] after the last computed step
   Tensor cell;    // [B, H], LSTM only
 };
 

@@ -1,4 +1,4 @@
-// A tensor as the rows that the kernels of kernels/rows.h work on; for ops only.
+// Views a tensor as rows for the kernels of kernels/rows.h; for ops only.
 #pragma once
 
 #include "heed/kernels/rows.h"
@@ -6,7 +6,7 @@
 
 namespace heed {
 
-/// All axes but the last, and the last. The tensor must have one.
+/// The number of rows (all axes but the last) and their width. The rank must be at least 1.
 inline kernels::Rows rows_of(const Tensor& x) {
   const std::int64_t width = x.size(-1);
   return {width == 0 ? 0 : x.numel() / width, width};

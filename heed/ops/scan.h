@@ -1,4 +1,4 @@
-// Running totals along an axis.
+// Cumulative sums along an axis.
 #pragma once
 
 #include "heed/tensor/tensor.h"

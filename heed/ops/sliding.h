@@ -1,4 +1,4 @@
-// Sizes and checks that convolutions and pooling share.
+// Sizes and checks shared by convolutions and pooling.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// A size for rows and one for columns; one number stands for both.
+/// A height and a width; one number sets both.
 struct Size2d {
   std::int64_t height;
   std::int64_t width;
@@ -19,7 +19,7 @@ struct Size2d {
 
 namespace detail {
 
-/// The axis itself, or throws naming the op and what is wrong with it.
+/// Returns the axis, or throws an error that names the op and the problem.
 inline kernels::SlidingAxis checked_axis(const char* op, const kernels::SlidingAxis& a) {
   HEED_CHECK(a.kernel >= 1, "[{}] a kernel of size {}: it must be at least 1", op, a.kernel);
   HEED_CHECK(a.stride >= 1, "[{}] stride {}: it must be at least 1", op, a.stride);

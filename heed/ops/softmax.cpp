@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-// Kernels work along the last axis; another one is brought there and back.
+// Kernels work along the last axis; another axis is moved to the end and back.
 template <typename Forward, typename Gradient>
 Tensor along_axis(const char* name, const Tensor& x, int axis, Forward forward, Gradient gradient) {
   axis = resolve_axis(name, axis, x.rank());

@@ -11,10 +11,10 @@
 namespace heed::plot {
 namespace {
 
-constexpr std::size_t kBetween = 2;  // columns between neighbours
-constexpr std::size_t kLeast = 2;    // columns of a cell: one alone is hard to see
+constexpr std::size_t kBetween = 2;  // columns between neighbouring words
+constexpr std::size_t kLeast = 2;    // smallest width of a cell: one column is hard to see
 
-// Below a tenth nothing is shown: there every cell has a little.
+// Weights below a tenth are not shown: nearly every cell has a little.
 constexpr std::string_view shade(float weight) {
   if (weight < 0.1f) return " ";
   if (weight < 0.3f) return "░";
@@ -38,7 +38,7 @@ void end_line(std::string& text) {
   text += '\n';
 }
 
-// Control characters would move the cursor.
+// The words without control characters, which would move the cursor.
 std::vector<std::string> shown(std::span<const std::string> words) {
   std::vector<std::string> all;
   for (const std::string& word : words) {
@@ -50,15 +50,15 @@ std::vector<std::string> shown(std::span<const std::string> words) {
   return all;
 }
 
-// The words of both sides as they are shown, and the columns they take.
+// The words of both sides as shown, and their widths in columns.
 struct Drawing {
   std::vector<std::string> source, target;
   std::span<const float> weights;  // [T, Tk]
-  std::size_t left = 0;            // of the source's words
+  std::size_t left = 0;            // width of the source words
 
   std::size_t width(std::size_t t) const { return std::max(kLeast, unicode::width(target[t])); }
 
-  // The targets from begin up to end.
+  // Draws the targets [begin, end).
   void draw(std::string& text, std::size_t begin, std::size_t end) const {
     text += std::string(left, ' ');
     for (std::size_t t = begin; t < end; ++t) {

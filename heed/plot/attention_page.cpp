@@ -17,7 +17,7 @@ extern const std::string_view kAttentionTemplate;  // attention.html
 
 namespace {
 
-// RFC 4648.
+// Base64 (RFC 4648).
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -35,8 +35,8 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// Weights as 16 bits each, the greatest number standing for 1, low byte first: four digits are
-// shown, and these are right.
+// Weights as 16 bits each, low byte first; 65535 means 1. This is exact enough for the four digits
+// that the page shows.
 std::string packed(const Tensor& weights) {
   const Tensor whole = contiguous_copy(weights);
   std::string bytes;
@@ -83,8 +83,8 @@ void replace_once(std::string& text, std::string_view mark, std::string_view by)
   text.replace(at, mark.size(), by);
 }
 
-// JSON in which no tag of the page can begin or end: only strings hold a <, and there it may be
-// written so.
+// JSON in which every < is escaped, so that it cannot begin or end a tag of the page. Only strings
+// contain <.
 std::string within_script(const io::Value& value) {
   std::string safe;
   for (const char c : io::write_json(value, false)) {
@@ -100,7 +100,7 @@ std::string within_script(const io::Value& value) {
 }  // namespace
 
 std::string attention_html(const AttentionView& view, const AttentionSelection& selection) {
-  choose_parts(view, selection);  // throws if that is not there
+  choose_parts(view, selection);  // throws if the selection does not exist
   io::Value::List parts;
   for (const AttentionPart& part : view.parts) {
     if (!part.layers.empty()) parts.push_back(part_value(part));
@@ -110,7 +110,7 @@ std::string attention_html(const AttentionView& view, const AttentionSelection& 
                                         {"start", start_value(selection)},
                                         {"parts", {parts}}}};
   std::string page(kAttentionTemplate);
-  // The data last: a text may hold the other mark.
+  // The data comes last, because a text may contain the other mark.
   replace_once(page, "{{title}}", escape_xml(view.text));
   const std::size_t mark = page.rfind("{{data}}");
   HEED_ASSERT(mark != std::string::npos);

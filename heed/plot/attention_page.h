@@ -1,5 +1,5 @@
-// What a model attended to, as a page to explore in a browser: one file that needs no network.
-// attention.html, which is part of the library, is the page; here it gets its data.
+// Attention weights of a model as an HTML page to explore in a browser: one file that needs no
+// network. The library contains the page (attention.html); this file inserts the data.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace heed::plot {
 
-/// The whole page; it opens with what is selected and holds all the rest.
+/// The whole page. It contains all weights and opens with the selection.
 std::string attention_html(const AttentionView& view, const AttentionSelection& selection = {});
 
 }  // namespace heed::plot

@@ -17,15 +17,15 @@ namespace heed::plot {
 namespace {
 
 constexpr double kSheetMargin = 20.0;
-constexpr double kLeastWidth = 44.0;   // of a matrix, so that the names of heads fit
-constexpr double kMatrixGap = 10.0;    // between matrices
-constexpr double kSectionGap = 34.0;   // between sections
-constexpr double kLayerName = 20.0;    // at the left of a section
-constexpr double kHeadName = 16.0;     // above the columns' tokens
-constexpr double kTitle = 26.0;        // of a section
-constexpr double kHeader = 76.0;       // the text and what became of it
-constexpr double kTitleLetter = 0.56;  // of a letter's size, on average
-constexpr double kPower = 0.5;         // shades by the root: a head that looks everywhere is seen
+constexpr double kLeastWidth = 44.0;  // smallest width of a matrix, so that the names of heads fit
+constexpr double kMatrixGap = 10.0;         // between matrices
+constexpr double kSectionGap = 34.0;     // between sections
+constexpr double kLayerName = 20.0;   // room at the left of a section
+constexpr double kHeadName = 16.0;    // room above the tokens of the columns
+constexpr double kTitle = 26.0;       // height of the title of a section
+constexpr double kHeader = 76.0;      // height of the text and the model's output
+constexpr double kTitleLetter = 0.56;      // average width of a letter, relative to its size
+constexpr double kPower = 0.5;        // shade by the square root, so that small weights are visible
 constexpr double kLegendWidth = 270.0, kLegendHeight = 48.0;
 constexpr std::size_t kLongestLabel = 18;
 constexpr std::string_view kGrey = "#666666";
@@ -45,7 +45,7 @@ HeatmapStyle style_of(double cell) {
           .title_size = 11.0};
 }
 
-// Squares such that a matrix of n tokens is about so wide, and neither tiny nor huge.
+// Chooses the size of squares so that a matrix of n tokens has about this width, within limits.
 HeatmapStyle fitting(double width, std::size_t tokens, double least, double most) {
   const auto n = static_cast<double>(std::max<std::size_t>(1, tokens));
   return style_of(std::clamp(std::floor(width / n), least, most));
@@ -62,10 +62,10 @@ std::vector<std::string> labels_of(const std::vector<std::string>& tokens) {
 
 struct Section {
   const AttentionPart* part;
-  std::vector<std::int64_t> layers, heads;  // those that are drawn
+  std::vector<std::int64_t> layers, heads;  // the selected ones
   std::vector<std::string> rows, columns;
   HeatmapStyle style;
-  HeatmapRoom first;  // of the matrix that has labels on both sides
+  HeatmapRoom first;  // of the matrix with labels on both sides
 
   double step_x() const { return std::max(first.width - first.left, kLeastWidth) + kMatrixGap; }
   double step_y() const { return first.height - first.top + kMatrixGap; }
@@ -108,7 +108,7 @@ HeatmapStyle style_for(std::size_t tokens, const AttentionSelection& selection) 
   return fitting(130, tokens, 7, 12);
 }
 
-// All with squares of one size and matrices below one another, so that they can be compared.
+// All sections use squares of the same size, so that matrices can be compared.
 std::vector<Section> sections_of(const std::vector<const AttentionPart*>& parts,
                                  const AttentionSelection& selection) {
   std::vector<Section> sections;
@@ -164,7 +164,7 @@ void draw_section(Svg& svg, const Section& section, Point at) {
   }
 }
 
-// ---- the panel: what alignments are read off ----------------------------------------------------
+// ---- the panel: the weights of the alignment ----------------------------------------------------
 
 struct Panel {
   Heatmap map;
@@ -193,7 +193,7 @@ void draw_panel(Svg& svg, const Panel& panel, Point at) {
   svg.text({at.x, at.y + 14.0}, "Alignment: cross-attention, mean of all layers and heads",
            {.size = 15.0, .bold = true});
   svg.text({at.x, at.y + 32.0},
-           "framed: the links of the alignment, in which the ends have no part",
+           "framed: the links of the alignment, which leave out the end tokens",
            {.size = 11.0, .color = kGrey});
   const Point corner{at.x, at.y + kTitle + 20.0};
   draw_heatmap(svg, panel.map, corner, panel.style);
@@ -220,11 +220,11 @@ void draw_legend(Svg& svg, Point at) {
     svg.text({at.x + std::pow(weight, kPower) * kLegendWidth, at.y + 23.0},
              fmt::format("{:g}", weight), {.size = 10.0, .anchor = "middle", .color = kGrey});
   }
-  svg.text({at.x, at.y + 38.0}, "weight; the tokens of a row look at those of the columns",
+  svg.text({at.x, at.y + 38.0}, "weight; row tokens attend to column tokens",
            {.size = 10.0, .color = kGrey});
 }
 
-// Sections beside or below one another, whichever makes the sheet more like a page.
+// Puts sections side by side or below each other, whichever gives the better aspect ratio.
 struct Arrangement {
   bool across = true;
   Box room = {};
@@ -266,7 +266,7 @@ std::string attention_svg(const AttentionView& view, const AttentionSelection& s
   const std::optional<Panel> panel = panel_of(view, parts, selection);
   const Arrangement arrangement = arrange(sections);
 
-  // The legend stands right of the panel, or in a line of its own.
+  // The legend is right of the panel, or on a separate line.
   Box above{.width = kLegendWidth, .height = kLegendHeight};
   if (panel)
     above = {.width = panel->room().width + kSectionGap + kLegendWidth + 20.0,

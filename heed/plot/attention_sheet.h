@@ -1,6 +1,6 @@
-// What a model attended to, as one sheet: for each kind of attention a section in which rows are
-// layers and columns heads; above them, for translators, the mean of all cross-attention, which is
-// what alignments are read off.
+// Attention weights of a model as one picture: a section for each kind of attention, with layers as
+// rows and heads as columns. For translators, the mean of all cross-attention, from which
+// alignments are taken, is above them.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace heed::plot {
 
-/// The picture of all that was selected; the less that is, the larger.
+/// Draws the selected weights; the fewer are selected, the larger they are drawn.
 std::string attention_svg(const AttentionView& view, const AttentionSelection& selection = {});
 
-/// A text cut to so many columns of a terminal, "…" at its end if something is missing.
+/// A text shortened to this many terminal columns, with "…" at its end if it was cut.
 std::string shortened(std::string_view text, std::size_t columns);
 
 }  // namespace heed::plot

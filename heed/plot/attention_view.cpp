@@ -15,7 +15,7 @@ void check_layer(const AttentionPart& part, std::size_t l) {
                     weights.size(0) > 0 && weights.size(1) == std::ssize(part.rows) &&
                     weights.size(2) == std::ssize(part.columns);
   HEED_CHECK(fits,
-             "[see] weights of {} layer {} are {} for {} tokens that ask and {} that are asked: "
+             "[see] weights of {} layer {} are {} for {} query tokens and {} key tokens: "
              "this kind of attention cannot be drawn token by token",
              name_of(part.kind), l + 1, weights.defined() ? to_string(weights.shape()) : "missing",
              part.rows.size(), part.columns.size());
@@ -24,8 +24,8 @@ void check_layer(const AttentionPart& part, std::size_t l) {
   const auto values = whole.values<float>();
   const auto bad = std::ranges::find_if(values, [](float w) { return !std::isfinite(w); });
   HEED_CHECK(bad == values.end(),
-             "[see] {} layer {} head {} has weights that are no numbers: the model is damaged; try "
-             "an earlier checkpoint",
+             "[see] {} layer {} head {} has weights that are not numbers: the model is damaged; "
+             "try an earlier checkpoint",
              name_of(part.kind), l + 1,
              1 + (bad - values.begin()) / std::max<std::int64_t>(1, per_head));
 }
@@ -69,7 +69,7 @@ std::vector<const AttentionPart*> choose_parts(const AttentionView& view,
              "[see] --layer {}: layers go from 1 to {}", selection.layer.value_or(0), layers);
   HEED_CHECK(!selection.head || (*selection.head >= 1 && *selection.head <= heads),
              "[see] --head {}: heads go from 1 to {}", selection.head.value_or(0), heads);
-  // Encoder and decoder may have different numbers of layers: who has none of that number is left
+  // Encoder and decoder may have different numbers of layers; parts without this layer are left
   // out.
   std::erase_if(chosen, [&](const AttentionPart* part) {
     return selection.layer && *selection.layer > std::ssize(part->layers);

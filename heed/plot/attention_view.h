@@ -1,6 +1,6 @@
-// What a model attended to over one text: for each kind of attention one matrix per layer and head,
-// with tokens on both axes. Pictures are drawn of it (attention_sheet.h, attention_page.h);
-// model_attention.h makes it of a model and a text.
+// The attention weights of a model for one text: for each kind of attention one matrix per layer
+// and head, with tokens on both axes. attention_sheet.h and attention_page.h draw it;
+// model_attention.h computes it from a model and a text.
 #pragma once
 
 #include <array>
@@ -15,10 +15,11 @@
 
 namespace heed::plot {
 
+/// A kind of attention in a model.
 enum class AttentionKind : std::uint8_t {
-  encoder,  ///< What is read attends to itself.
-  decoder,  ///< What is written attends to what was written before.
-  cross,    ///< What is written attends to what is read.
+  encoder,  ///< Source tokens attend to source tokens.
+  decoder,  ///< Generated tokens attend to earlier tokens.
+  cross,    ///< Generated tokens attend to source tokens.
 };
 
 /// The names that flags use.
@@ -34,35 +35,34 @@ std::string_view name_of(AttentionKind kind);
 /// One kind of attention in all its layers.
 struct AttentionPart {
   AttentionKind kind = AttentionKind::encoder;
-  std::vector<std::string> rows;     ///< The tokens that ask: T labels.
-  std::vector<std::string> columns;  ///< The tokens that are asked: Tk labels.
+  std::vector<std::string> rows;     ///< Labels of the T query tokens.
+  std::vector<std::string> columns;  ///< Labels of the Tk key tokens.
   std::vector<Tensor> layers;        ///< f32 [H, T, Tk] each; H may differ.
 };
 
-/// All that pictures show of one text.
+/// All weights of one text.
 struct AttentionView {
-  std::string text;         ///< What was read.
-  std::string result = {};  ///< What the model made of it, if anything.
+  std::string text;         ///< The input.
+  std::string result = {};  ///< The model's output, if any.
   std::vector<AttentionPart> parts;
-  Tensor alignment = {};  ///< f32 [T, Tk]: what alignments are read off, of tokens as in `cross`.
+  Tensor alignment = {};  ///< f32 [T, Tk]: weights for the alignment, tokens as in `cross`.
 };
 
-/// Which part of a view is wanted; what is not given is wanted whole.
+/// Selects a part of a view; members that are not set select everything.
 struct AttentionSelection {
   std::optional<AttentionKind> kind = {};
   std::optional<std::int64_t> layer = {};  ///< From 1.
   std::optional<std::int64_t> head = {};   ///< From 1.
 
-  /// Whether the layer or head of that index, from 0, is wanted.
+  /// True if the layer (head) of that index, from 0, is selected.
   bool wants_layer(std::int64_t index) const { return !layer || *layer == index + 1; }
   bool wants_head(std::int64_t index) const { return !head || *head == index + 1; }
 };
 
-/// Throws unless weights fit their labels and every one of them is a number.
+/// Throws unless all weights match their labels and are finite.
 void check_view(const AttentionView& view);
 
-/// The parts that are wanted; throws if a kind, layer or head is not there. They point into the
-/// view.
+/// The selected parts, as pointers into the view; throws if a kind, layer or head does not exist.
 std::vector<const AttentionPart*> choose_parts(const AttentionView& view,
                                                const AttentionSelection& selection);
 

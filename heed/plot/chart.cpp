@@ -14,16 +14,17 @@ namespace {
 
 constexpr double kSmall = 10.5;
 constexpr double kLeft = 62.0, kRight = 12.0, kTop = 26.0, kBottom = 38.0;
-constexpr double kAxisMargin = 0.04;  // of an axis, before the first and behind the last point
+constexpr double kAxisMargin = 0.04;  // of an axis, before the first and after the last point
 constexpr int kMostMarks = 8;
-// Of a legend: a line, the sample before a name, an average letter, the gap to the next name.
+// Sizes of a legend: height of a line, the sample before a name, an average letter, the gap between
+// names.
 constexpr double kLegendLine = 17.0, kSample = 32.0, kLegendLetter = 6.2, kLegendGap = 18.0;
 constexpr double kDot = 3.0;
 
-// One axis: values to pixels, and where its marks are.
+// One axis: maps values to pixels, and holds its marks.
 struct Scale {
   bool linear;
-  double low, high;              // the ends, as place() gives them
+  double low, high;              // the ends, in the coordinates of place()
   double begin = 0, extent = 0;  // pixels; a negative extent goes up
   std::vector<double> marks = {};
 
@@ -35,7 +36,7 @@ struct Scale {
   }
 };
 
-// At multiples of 1, 2 or 5 times a power of ten.
+// Marks at multiples of 1, 2 or 5 times a power of ten.
 void mark_evenly(Scale& scale) {
   const double rough = (scale.high - scale.low) / (kMostMarks - 1);
   double step = std::pow(10.0, std::floor(std::log10(rough)));
@@ -44,11 +45,11 @@ void mark_evenly(Scale& scale) {
   }
   const double first = std::ceil(scale.low / step - 1e-9);
   for (double i = first; scale.shows(i * step); ++i) {
-    scale.marks.push_back(i * step + 0.0);  // a sum is never "-0"
+    scale.marks.push_back(i * step + 0.0);  // adding 0.0 avoids "-0"
   }
 }
 
-// Every so many doublings, so that the marks are not too many.
+// Marks at powers of two, skipping some if there are too many.
 void mark_doublings(Scale& scale) {
   const double first = std::ceil(scale.low / std::log(2.0) - 1e-9);
   const double last = std::floor(scale.high / std::log(2.0) + 1e-9);
@@ -56,7 +57,7 @@ void mark_doublings(Scale& scale) {
   for (double e = first; e <= last; e += step) scale.marks.push_back(std::exp2(e));
 }
 
-// Powers of ten; 2 and 5 between them where these are few.
+// Marks at powers of ten, and at 2 and 5 between them if there are few.
 void mark_decades(Scale& scale) {
   const double decades = (scale.high - scale.low) / std::log(10.0);
   const double first = std::floor(scale.low / std::log(10.0)), last = scale.high / std::log(10.0);
@@ -85,7 +86,7 @@ Scale scale_of(const Chart& chart, double Point::*coordinate, const Axis& axis) 
     }
   }
   HEED_CHECK(scale.low <= scale.high, "[chart] {} has no points", chart.title);
-  // A chart of one value still has room around it.
+  // A chart of a single value has room around it too.
   const double least = axis.linear ? 0.01 * std::max(std::abs(scale.high), 1e-9) : 0.1;
   const double room = std::max(kAxisMargin * (scale.high - scale.low), least);
   scale.low -= room;
@@ -121,7 +122,7 @@ void draw_axes(Svg& svg, const Chart& chart, const Box& plot, const Scale& x, co
   svg.text(side, chart.y.label, {.size = kSmall + 0.5, .anchor = "middle", .turn = -90.0});
 }
 
-// More would touch one another.
+// More dots would touch each other.
 constexpr std::size_t kMostDots = 40;
 
 bool has_dots(const Series& series) {
@@ -133,7 +134,7 @@ Stroke stroke_of(const Series& series) {
   return {.color = series.color, .width = width, .dashes = series.dashed ? "5 4" : ""};
 }
 
-// Of lines that coincide, the earlier are the wider, so that none is hidden.
+// Earlier lines are wider, so that lines that coincide are all visible.
 void draw_series(Svg& svg, const Series& series, const Scale& x, const Scale& y, double emphasis) {
   std::vector<Point> points;
   for (const Point& p : series.points) points.push_back({x.at(p.x), y.at(p.y)});
@@ -162,7 +163,7 @@ Box legend_room(const std::vector<Series>& series, Point at, Flow flow) {
   return room;
 }
 
-// Pixels along all lines of a chart, close enough to see what a box would hide.
+// Points along all lines of a chart, dense enough to find out what a box would hide.
 std::vector<Point> trace(const Chart& chart, const Scale& x, const Scale& y) {
   constexpr int kParts = 16;
   std::vector<Point> all;
@@ -179,7 +180,7 @@ std::vector<Point> trace(const Chart& chart, const Scale& x, const Scale& y) {
   return all;
 }
 
-// In the corner that hides the least.
+// Draws the legend in the corner where it hides the least.
 void draw_inner_legend(Svg& svg, const Chart& chart, const Box& plot,
                        const std::vector<Point>& trace) {
   constexpr double kGap = 7.0;
@@ -209,7 +210,7 @@ std::string with_prefix(double value, const std::string& unit) {
   constexpr Prefix kPrefixes[] = {{1e12, "T"}, {1e9, "G"},  {1e6, "M"}, {1e3, "k"},
                                   {1.0, ""},   {1e-3, "m"}, {1e-6, "µ"}};
   if (value < 0.0) return "−" + with_prefix(-value, unit);
-  // Numbers without a unit stay as they are while they are short: 4096, not 4.1 k.
+  // Short numbers without a unit have no prefix: 4096, not 4.1 k.
   const bool is_short = unit.empty() && value >= 0.1 && value < 1e4;
   if (is_short || value == 0.0) return fmt::format("{:.4g}", value);
   for (const auto& [factor, sign] : kPrefixes) {

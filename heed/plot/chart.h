@@ -1,5 +1,5 @@
-// Line charts. Axes are logarithmic unless told: there a power law is a straight line and its
-// exponent the slope.
+// Line charts. Axes are logarithmic by default: a power law is then a straight line whose slope is
+// the exponent.
 #pragma once
 
 #include <string>
@@ -9,39 +9,43 @@
 
 namespace heed::plot {
 
+/// One line of a chart.
 struct Series {
   std::string name;
-  std::vector<Point> points;  ///< From left to right; positive where the axis is logarithmic.
+  std::vector<Point> points;  ///< From left to right; positive on logarithmic axes.
   std::string color;
-  bool dashed = false;  ///< Dashed and without dots: what is calculated rather than measured.
-  bool dots = true;     ///< A dot at each point, if there is room for them.
+  bool dashed = false;  ///< Dashed and without dots, for calculated values.
+  bool dots = true;     ///< A dot at each point, if there is room.
 };
 
+/// One axis of a chart.
 struct Axis {
   std::string label = {};
-  std::string unit = {};  ///< Behind the numbers, with the prefixes of the SI: "s", "B".
+  std::string unit = {};  ///< After the numbers, with SI prefixes: "s", "B".
   bool doubling = false;  ///< Marks at 1, 2, 4, 8, …; else at 1, 10, 100, ….
-  bool linear = false;    ///< Not logarithmic; marks at round numbers.
+  bool linear = false;    ///< Linear, with marks at round numbers.
 };
 
+/// A line chart.
 struct Chart {
   std::string title = {};
   Axis x = {}, y = {};
   std::vector<Series> series;
-  bool legend = false;  ///< Names the lines within the chart.
+  bool legend = false;  ///< Draw a legend inside the chart.
 };
 
-/// Fills the box, labels of the axes included.
+/// Draws a chart that fills the box, including the labels of the axes.
 void draw_chart(Svg& svg, const Chart& chart, const Box& box);
 
-/// The names of lines, from left to right, or one below another; returns the room they took.
+/// The direction of a legend.
 enum class Flow : std::uint8_t { right, down };
+/// Draws the names of lines and returns the box that they fill.
 Box draw_legend(Svg& svg, const std::vector<Series>& series, Point at, Flow flow);
 
-/// One chart as a picture of its own.
+/// One chart as a picture.
 std::string chart_svg(const Chart& chart, double width = 420.0, double height = 300.0);
 
-/// A number as on an axis: three digits and the prefix of the SI: "1.5 ms", "20 k", "512".
+/// A number as on an axis, with three digits and an SI prefix: "1.5 ms", "20 k", "512".
 std::string with_prefix(double value, const std::string& unit);
 
 }  // namespace heed::plot

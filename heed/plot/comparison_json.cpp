@@ -59,7 +59,7 @@ Value layer(const ComparedLayer* l) {
 }
 
 Value crossover(const Crossover& c) {
-  constexpr const char* kPlaces[] = {"within", "before", "behind"};
+  constexpr const char* kPlaces[] = {"within", "before", "after"};
   return value(
       Value::Table{{"place", value(std::string(kPlaces[static_cast<std::size_t>(c.place)]))},
                    {"n", c.at ? value(*c.at) : Value{}}});

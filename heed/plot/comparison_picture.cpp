@@ -11,7 +11,7 @@ constexpr double kPictureMargin = 20.0;
 constexpr double kChartWidth = 360.0, kChartHeight = 270.0;
 constexpr double kPictureWidth = 2 * kPictureMargin + 3 * kChartWidth;
 
-// Colors that differ for color-blind readers too.
+// Colors that color-blind readers can tell apart.
 struct Line {
   const ComparedLayer* layer;
   const char* color;
@@ -31,7 +31,8 @@ double seconds_in(const Measurement& m) { return m.seconds; }
 double bytes_in(const Measurement& m) { return static_cast<double>(m.bytes); }
 double flops_in(const Measurement& m) { return static_cast<double>(m.flops); }
 
-// A line for each layer that was measured, through the points that `place` puts on the axis.
+// A line for each measured layer, through the points for which `place` gives a position on the
+// axis.
 template <typename Place>
 std::vector<Series> measured(const Comparison& c, Cost cost, const Place& place) {
   std::vector<Series> all;
@@ -90,7 +91,7 @@ Chart crossover_chart(const Comparison& c) {
     const auto d = static_cast<double>(at.size);
     formula.points.push_back({d, d});
     if (at.by_flops.at) by_flops.points.push_back({d, *at.by_flops.at});
-    // What lies outside of the lengths measured is left to the table.
+    // Crossovers outside the measured lengths are only in the table.
     if (at.by_time.place == Crossover::Place::within) by_time.points.push_back({d, *at.by_time.at});
   }
   Chart chart{.title = "Crossover: self-attention is dearer above",
@@ -104,7 +105,7 @@ Chart crossover_chart(const Comparison& c) {
   return chart;
 }
 
-// n^2 as it is written by hand.
+// n^2 with a superscript: n².
 std::string raised(std::string_view formula) {
   std::string text;
   for (auto at = formula.find("^2"); at != formula.npos; at = formula.find("^2")) {

@@ -24,7 +24,7 @@ Table formulas(const Comparison& c) {
 Table path_table(const Comparison& c) {
   const std::int64_t most = c.config.path_lengths.back();
   Table table{.title =
-                  "Counted on the tape: ops in which positions meet, from the last output back to "
+                  "Counted on the tape: ops that combine positions, from the last output back to "
                   "the first input",
               .header = {"layer", fmt::format("sequential, n = {}", most)}};
   for (const std::int64_t n : c.config.path_lengths) {
@@ -77,7 +77,7 @@ std::string crossover_text(const Comparison& c, const Crossover& crossover) {
       return fmt::format("{:.0f}", *crossover.at);
     case Crossover::Place::before:
       return fmt::format("< {}{}", c.config.lengths.front(), fit);
-    case Crossover::Place::behind:
+    case Crossover::Place::after:
       break;
   }
   return fmt::format("> {}{}", c.config.lengths.back(), fit);

@@ -12,13 +12,13 @@ namespace heed::plot {
 namespace {
 
 constexpr double kCurveWidth = 460.0, kCurveHeight = 330.0;
-constexpr std::size_t kMostPoints = 240;  // of a line of training; more cannot be told apart
+constexpr std::size_t kMostPoints = 240;  // of a training curve; more cannot be distinguished
 
 struct RunColor {
   const char* strong;  // validation
   const char* pale;    // training
 };
-// Told apart by the color-blind too.
+// Colors that color-blind readers can tell apart.
 constexpr std::array<RunColor, 6> kColors = {{{"#0b5fa5", "#8db8de"},
                                               {"#d1495b", "#edb0b8"},
                                               {"#2e8b57", "#a3cfb6"},
@@ -26,7 +26,7 @@ constexpr std::array<RunColor, 6> kColors = {{{"#0b5fa5", "#8db8de"},
                                               {"#7b4ea3", "#c5b0d9"},
                                               {"#444444", "#b5b5b5"}}};
 
-// Means of neighbours; buckets of equal width on the axis that is drawn.
+// Means of neighbouring points, in buckets of equal width on the drawn axis.
 std::vector<Point> thinned(const std::vector<Point>& points, bool log_updates) {
   if (points.size() <= kMostPoints) return points;
   const auto place = [&](double x) { return log_updates ? std::log(x) : x; };
@@ -86,7 +86,7 @@ Chart loss_chart(const std::vector<TrainingRun>& runs, bool log_updates) {
           {.name = of + "validation", .points = loss->points, .color = color.strong});
     }
   }
-  // The pale lines first: nothing of validation is behind them.
+  // Pale lines are drawn first, so that they do not cover those of validation.
   std::ranges::stable_partition(chart.series, [](const Series& series) { return !series.dots; });
   return chart;
 }
@@ -130,7 +130,7 @@ TrainingRun read_run(const std::filesystem::path& folder) {
 std::string curves_svg(const std::vector<TrainingRun>& runs, bool log_updates) {
   std::vector<Chart> charts;
   charts.push_back(loss_chart(runs, log_updates));
-  HEED_CHECK(!charts[0].series.empty(), "[see] there is no update in these curves yet");
+  HEED_CHECK(!charts[0].series.empty(), "[see] these curves have no updates yet");
   std::vector<std::string> drawn = {"loss", "perplexity"};
   for (const TrainingRun& run : runs) {
     for (const RunCurve& curve : run.validation) {

@@ -1,5 +1,5 @@
-// The curves of training runs as one picture: the loss of training and validation, and a chart for
-// each other number that validation gave, the runs in colors of their own.
+// The curves of training runs as one picture: the training and validation loss, and a chart for
+// each other validation metric. Each run has its own color.
 #pragma once
 
 #include <filesystem>
@@ -10,22 +10,24 @@
 
 namespace heed::plot {
 
-/// Values over updates.
+/// The values of a metric over updates.
 struct RunCurve {
   std::string metric;
   std::vector<Point> points;
 };
 
+/// The curves of one run.
 struct TrainingRun {
   std::string name;
-  std::vector<Point> training;  ///< The loss; of many points the means of neighbours are drawn.
-  std::vector<RunCurve> validation;  ///< "loss" stands beside training's, "perplexity" nowhere.
+  std::vector<Point> training;  ///< The loss; many points are averaged when drawn.
+  /// "loss" shares a chart with the training loss; "perplexity" is not drawn.
+  std::vector<RunCurve> validation;
 };
 
-/// What a run has written into its folder (training/curves.h), named after it.
+/// Reads the curves in the folder of a run (training/curves.h), which gives it its name.
 TrainingRun read_run(const std::filesystem::path& folder);
 
-/// Draws them; the axis of updates may be logarithmic.
+/// Draws runs; the axis of updates may be logarithmic.
 std::string curves_svg(const std::vector<TrainingRun>& runs, bool log_updates = false);
 
 }  // namespace heed::plot

@@ -14,9 +14,9 @@ namespace heed::plot {
 namespace {
 
 constexpr double kMapMargin = 12.0;
-// Between a label and its matrix.
+// Gap between a label and its matrix.
 constexpr double kLabelGap = 4.0;
-// Of an average letter, as a share of its size, for the room that words take.
+// Average width of a letter, relative to its size.
 constexpr double kLabelLetter = 0.62;
 
 double room_for(const std::vector<std::string>& labels, double size) {
@@ -36,7 +36,8 @@ void check(const Heatmap& map) {
              map.title, map.rows.size(), map.columns.size(), to_string(map.weights.shape()));
 }
 
-// Shades of weights; more cannot be told apart, and neighbours of one shade are one box.
+// The number of shades. More cannot be distinguished, and neighbours of the same shade are drawn as
+// one box.
 constexpr int kShades = 32;
 
 void draw_cells(Svg& svg, const std::vector<double>& w, std::int64_t columns, Point corner,
@@ -45,10 +46,10 @@ void draw_cells(Svg& svg, const std::vector<double>& w, std::int64_t columns, Po
   const double unit = style.relative && most > 0.0 ? most : 1.0;
   std::array<std::vector<Box>, kShades + 1> shades;
   for (std::size_t i = 0; i < w.size(); ++i) {
-    // NaN stays NaN, and white.
+    // NaN stays NaN and is white.
     const double share = std::pow(std::clamp(w[i] / unit, 0.0, 1.0), style.power);
     const int shade = share > 0.0 ? static_cast<int>(std::lround(share * kShades)) : 0;
-    if (shade == 0) continue;  // white, as the sheet
+    if (shade == 0) continue;  // white, like the background
     const auto row = static_cast<double>(static_cast<std::int64_t>(i) / columns);
     const auto column = static_cast<double>(static_cast<std::int64_t>(i) % columns);
     const Box box{corner.x + column * style.cell, corner.y + row * style.cell, style.cell,
@@ -70,7 +71,7 @@ void draw_cells(Svg& svg, const std::vector<double>& w, std::int64_t columns, Po
 }  // namespace
 
 std::string weight_color(double weight) {
-  // White, light blue, blue, dark blue: lightness falls evenly.
+  // White, light blue, blue, dark blue; lightness falls evenly.
   constexpr double kStops[][3] = {{255, 255, 255}, {189, 215, 238}, {66, 133, 196}, {8, 40, 92}};
   constexpr int kParts = 3;
   const double x = std::clamp(std::isfinite(weight) ? weight : 0.0, 0.0, 1.0) * kParts;
@@ -99,8 +100,8 @@ void draw_heatmap(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& st
   const std::int64_t rows = map.weights.size(0), columns = map.weights.size(1);
   const std::vector<double> w = cast_data(map.weights, DType::f64).to_vector<double>();
   const Point corner{at.x + room.left, at.y + room.top};
-  // Letters stand on their line: a third of their size below the middle of a square they look
-  // centred.
+  // The baseline of letters is a third of their size below the middle of a square, so that they
+  // look centred.
   const double middle = 0.5 * style.cell + 0.34 * style.label_size;
   if (!map.title.empty()) {
     svg.text({corner.x, at.y + style.title_size}, map.title,

@@ -5,8 +5,8 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
-#include "heed/generation/cached_steps.h"
 #include "heed/generation/classify.h"
+#include "heed/generation/decoding_steps.h"
 #include "heed/generation/examine.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/view.h"
@@ -22,7 +22,8 @@ std::vector<std::string> labels_of(const Tokenizer& tokenizer, std::span<const s
   return labels;
 }
 
-// One text's part of weights [1, H, T, Tk]; what has another rank is left for check_view() to name.
+// Weights [1, H, T, Tk] without the batch axis. Weights of another rank are returned unchanged;
+// check_view() reports them.
 Tensor of_one(const Tensor& weights) {
   if (!weights.defined() || weights.rank() != 4) return weights;
   return contiguous_copy(view::select(weights, 0, 0));  // [H, T, Tk]
@@ -52,12 +53,15 @@ std::string token_label(const Tokenizer& tokenizer, std::int32_t id) {
 }
 
 AttentionView attention_of(const Translator& translator, std::string_view text,
-                           std::span<const std::int32_t> target) {
+                           const Hypothesis& hypothesis) {
+  const std::vector<std::int32_t>& target = hypothesis.tokens;
   const Tokenizer& writer = *translator.target();
   const std::vector<std::int32_t> source = translator.read(text);
   HEED_CHECK(source.size() > 1, "[see] the sentence has no tokens: give one with words");
-  const TransformerWeights weights =
-      examine_weights(translator, {.source = source, .tokens = target});
+  const bool has_all = hypothesis.weights && !hypothesis.weights->encoder.empty();
+  const ModelWeights weights =
+      has_all ? *hypothesis.weights
+              : examine_weights(translator, {.source = source, .tokens = target});
 
   const std::vector<std::string> read = labels_of(*translator.source(), source);
   std::vector<std::string> written = labels_of(writer, target), at_hand = written;
@@ -82,27 +86,44 @@ AttentionView attention_of(const Translator& translator, std::string_view text,
   return view;
 }
 
+AttentionView attention_of(const LoadedModel& model, std::string_view text,
+                           const SearchOptions& search) {
+  if (const auto* const translator = std::get_if<Translator>(&model)) {
+    const std::string sentence(text);
+    const auto found =
+        translator->translate({&sentence, 1}, {.search = search, .observed = ObservedWeights::all});
+    HEED_CHECK(!found[0].empty(), "[see] the search found no translation: give one with --target");
+    return attention_of(*translator, text, found[0][0].hypothesis);
+  }
+  if (const auto* const generator = std::get_if<TextGenerator>(&model)) {
+    return attention_of(*generator, text);
+  }
+  return attention_of(std::get<TextClassifier>(model), text);
+}
+
 AttentionView attention_of(const TextGenerator& generator, std::string_view text) {
   const NoGrad no_grad;
   const std::vector<std::int32_t> ids = tokens_of(*generator.tokenizer, text);
   std::vector<LayerWeights> weights;
-  generator.model(ids_of(ids, 1), &weights);
+  (*generator.model)(ids_of(ids, 1), &weights);
   AttentionView view{.text = unicode::make_valid(text), .parts = {}};
   AttentionPart& part = view.parts.emplace_back();
   part.kind = AttentionKind::decoder;
   part.columns = labels_of(*generator.tokenizer, ids);
   part.rows = {part.columns.begin() + 1, part.columns.end()};
-  part.rows.push_back("…");  // what would come next
+  part.rows.push_back("…");  // the next token
   part.layers = layers_of(weights, &LayerWeights::self);
   return view;
 }
 
 AttentionView attention_of(const TextClassifier& classifier, std::string_view text) {
   const NoGrad no_grad;
-  tokens_of(*classifier.tokenizer, text);  // throws if there are none
+  tokens_of(*classifier.tokenizer, text);  // throws if there are no tokens
   const std::vector<std::int32_t> ids = read_text(classifier, text, Position::kAnyLength);
   std::vector<LayerWeights> weights;
-  const Tensor scores = classifier.model(ids_of(ids, 1), {}, &weights);  // [1, C]
+  const Tensor scores = (*classifier.model)(ids_of(ids, 1), {}, &weights);  // [1, C]
+  HEED_CHECK(!weights.empty(), "[see] a {} has no attention to show",
+             classifier.model->choice().kind().name);
   const std::vector<float> values = scores.to_vector<float>();
   const auto best = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
   AttentionView view{

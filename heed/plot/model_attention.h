@@ -1,5 +1,5 @@
-// What a model attends to over a text, as pictures show it: a translator with its translation, a
-// language model, a classifier. The model does the work; here its weights get their tokens.
+// Computes the attention weights of a model for a text and labels them with tokens: for a
+// translator with its translation, a language model or a classifier.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,28 @@
 #include <string_view>
 #include <vector>
 
-#include "heed/generation/text_model.h"
-#include "heed/generation/translator.h"
+#include "heed/generation/model_folder.h"
 #include "heed/plot/attention_view.h"
 
 namespace heed::plot {
 
-/// A token as pictures show it: its piece ("▁dog", "wor@@"), "<s>" for begin, "</s>" for end.
+/// The label of a token: its piece ("▁dog", "wor@@"), "<s>" for begin, "</s>" for end.
 std::string token_label(const Tokenizer& tokenizer, std::int32_t id);
 
-/// Encoder, decoder and cross-attention when that target, which has neither begin nor end token, is
-/// written for the text. A row of the decoder's and of cross-attention is the step that writes its
-/// token, as in alignments; the decoder's columns are the tokens before it, begin first.
+/// Encoder, decoder and cross-attention with which a translation of the text was written: the
+/// weights of the hypothesis if it has them all, else those of one pass over its tokens. A row of
+/// the decoder's and of cross-attention is the step that writes its token, as in alignments; the
+/// decoder's columns are the tokens before it, begin first.
 AttentionView attention_of(const Translator& translator, std::string_view text,
-                           std::span<const std::int32_t> target);
-/// How a language model attends to the tokens before when it writes each token of the text but the
-/// first, and, "…", the one behind it.
+                           const Hypothesis& hypothesis);
+/// The attention of a model of any task; a translator translates the text first.
+AttentionView attention_of(const LoadedModel& model, std::string_view text,
+                           const SearchOptions& search = {});
+/// Attention of a language model. Rows are the steps that generate each token of the text but the
+/// first, and, as "…", the next token after the text.
 AttentionView attention_of(const TextGenerator& generator, std::string_view text);
-/// How the positions of the text attend to each other; the result is the likeliest label.
+/// Attention of a classifier between the positions of the text; the result is the most probable
+/// label.
 AttentionView attention_of(const TextClassifier& classifier, std::string_view text);
 
 }  // namespace heed::plot

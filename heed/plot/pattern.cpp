@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int64_t kFeatures = 32;
 
-// Waves of falling length over the positions: neighbours are alike, and so are some distant ones.
+// Waves of decreasing wavelength over the positions: neighbouring positions are similar, and so are
+// some distant ones.
 Tensor wavy(const Shape& shape, std::int64_t positions, std::uint64_t stream = 0) {
   const RandomStream noise{17, stream};
   Tensor x = empty(shape);  // [1, T, E]
@@ -41,7 +42,7 @@ AttentionInput input_of(const Traits& traits, const PatternOptions& options) {
   if (traits.form == Form::picture) in.x = wavy({1, kFeatures, 1, T}, T);
   if (traits.cross && !options.causal) in.memory = wavy({1, T, kFeatures}, T, 1);
   in.causal = options.causal;
-  HEED_CHECK(!options.causal || traits.causal, "[pattern] this mechanism is not causal by a flag");
+  HEED_CHECK(!options.causal || traits.causal, "[pattern] this mechanism has no causal flag");
   return in;
 }
 
@@ -53,10 +54,13 @@ std::vector<Heatmap> pattern_of(const Mechanism& mechanism, const PatternOptions
   for (const std::string& option : sample_options(mechanism)) all.push_back(option);
   all.insert(all.end(), options.options.begin(), options.options.end());
   Generator generator(1);
-  const auto layer = mechanism.make(all, generator);
+  const auto layer = make_attention(mechanism.name, all, generator);
   layer->eval();
   const NoGrad off;
-  const Tensor weights = layer->weights(input_of(mechanism.traits, options));  // [1, H, R, Tk]
+  AttentionInput in = input_of(mechanism.traits, options);
+  Tensor weights;  // [1, H, R, Tk]
+  in.weights = &weights;
+  (*layer)(in);
   std::vector<Heatmap> maps;
   for (std::int64_t h = 0; h < weights.size(1); ++h) {
     Heatmap map;

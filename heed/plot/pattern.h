@@ -1,5 +1,5 @@
-// The weight pattern of a mechanism: what a small layer of it attends to, on an input in which near
-// positions are alike and a few distant ones are too.
+// The weight pattern of a mechanism: the weights of a small layer for an input in which
+// neighbouring positions and a few distant ones are similar.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace heed::plot {
 
+/// The size and options of the layer.
 struct PatternOptions {
   std::int64_t positions = 32;
   bool causal = false;
-  std::vector<std::string> options = {};  ///< Of the layer, over those of its sample.
+  std::vector<std::string> options = {};  ///< Of the layer; override those of its sample.
 };
 
-/// One matrix per head of a layer with its first values.
+/// One matrix per head of a layer with its initial parameters.
 std::vector<Heatmap> pattern_of(const Mechanism& mechanism, const PatternOptions& options = {});
 
 }  // namespace heed::plot

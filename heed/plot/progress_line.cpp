@@ -20,7 +20,7 @@ std::string bar(double share, std::int64_t width) {
   return text;
 }
 
-// The first so many characters of UTF-8.
+// The first `columns` characters of a UTF-8 text.
 std::string cut(const std::string& text, std::int64_t columns) {
   std::size_t end = 0;
   for (std::int64_t count = 0; end < text.size(); ++end) {

@@ -1,5 +1,5 @@
-// A progress bar as one line of text that fits a width. When and where it is drawn is the program's
-// affair.
+// A progress bar as one line of text that fits a width. The program decides when and where to print
+// it.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,19 @@
 
 namespace heed::plot {
 
+/// The content of a progress bar.
 struct ProgressLine {
   std::string title;
-  std::optional<double> share = {};     ///< From 0 to 1; none: nobody knows the end, so no bar.
-  std::vector<std::string> parts = {};  ///< What stands behind the bar, the most important first.
-  std::string time = {};                ///< At the end; it stays when parts have to go.
+  std::optional<double> share = {};     ///< From 0 to 1; unset if the end is unknown: no bar.
+  std::vector<std::string> parts = {};  ///< Texts after the bar, the most important first.
+  std::string time = {};                ///< At the end; kept when parts are dropped.
 };
 
-/// At most so many characters: the bar shrinks first and goes, then the last parts do.
+/// The line in at most `columns` characters: first the bar shrinks and disappears, then the last
+/// parts.
 std::string progress_text(const ProgressLine& line, std::int64_t columns);
 
-/// Seconds as people read them: "42 s", "3:07", "2:15:00", "3 d 4 h".
+/// A duration in readable form: "42 s", "3:07", "2:15:00", "3 d 4 h".
 std::string duration_text(double seconds);
 
 }  // namespace heed::plot

@@ -7,7 +7,7 @@
 namespace heed::plot {
 namespace {
 
-// Two decimals are a hundredth of a pixel; no trailing zeros keeps files small.
+// Two decimals are a hundredth of a pixel; trailing zeros are dropped to keep files small.
 std::string number(double x) {
   std::string text = fmt::format("{:.2f}", x);
   text.erase(text.find_last_not_of('0') + 1);

@@ -1,4 +1,4 @@
-// A picture as SVG text: rectangles, lines and words, in the order they are drawn.
+// A picture as SVG text: rectangles, lines and texts, in the order in which they are drawn.
 #pragma once
 
 #include <span>
@@ -7,10 +7,12 @@
 
 namespace heed::plot {
 
+/// A point in pixels.
 struct Point {
   double x = 0.0, y = 0.0;
 };
 
+/// A rectangle in pixels.
 struct Box {
   double x = 0.0, y = 0.0, width = 0.0, height = 0.0;
 };
@@ -19,32 +21,33 @@ struct Box {
 struct Stroke {
   std::string_view color = "#333333";
   double width = 1.0;
-  std::string_view dashes = "";  ///< As in SVG: "4 2"; empty: a whole line.
+  std::string_view dashes = "";  ///< As in SVG: "4 2"; empty: a solid line.
 };
 
-/// How words are written.
+/// How text is drawn.
 struct Font {
   double size = 12.0;
   std::string_view anchor = "start";  ///< start, middle or end.
   std::string_view color = "#222222";
   bool bold = false;
-  double turn = 0.0;  ///< Degrees, clockwise about the point.
+  double turn = 0.0;  ///< Rotation in degrees, clockwise around the point.
 };
 
+/// Builds an SVG picture.
 class Svg {
  public:
-  /// A white sheet; `label` is what a reader of the page who cannot see it is told.
+  /// An empty white picture; `label` is its description for screen readers.
   Svg(double width, double height, std::string_view label);
 
   void box(const Box& box, std::string_view fill);
-  /// Many of one color, as one shape.
+  /// Many boxes of one color, as one shape.
   void boxes(std::span<const Box> boxes, std::string_view fill);
   void frame(const Box& box, const Stroke& stroke = {});
   void line(Point from, Point to, const Stroke& stroke = {});
   void path(std::span<const Point> points, const Stroke& stroke = {});
   void dot(Point at, double radius, std::string_view fill);
   void text(Point at, std::string_view words, const Font& font = {});
-  /// What follows, until the end, can be pointed at: browsers show the title.
+  /// Begins a group; browsers show its title when the pointer is on it.
   void begin_group(std::string_view title);
   void end_group();
 
@@ -55,7 +58,7 @@ class Svg {
   std::string body_;
 };
 
-/// & < > and quotes as entities; control characters, which XML cannot hold, are left out.
+/// Replaces & < > and quotes by entities and removes control characters, which XML cannot contain.
 std::string escape_xml(std::string_view text);
 
 }  // namespace heed::plot

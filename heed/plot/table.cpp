@@ -8,7 +8,7 @@ namespace heed::plot {
 namespace {
 
 constexpr double kFont = 12.0;
-constexpr double kCellLetter = 0.56 * kFont;  // of an average letter
+constexpr double kCellLetter = 0.56 * kFont;  // average width of a letter
 constexpr double kColumnGap = 22.0;
 constexpr double kRowHeight = 20.0;
 
@@ -45,7 +45,7 @@ std::string line_of(const Table& table, const std::vector<std::string>& cells,
 }  // namespace
 
 std::int64_t characters(std::string_view text) {
-  // All bytes of a character but the first are 10xxxxxx.
+  // Counts the bytes that begin a character; the others are 10xxxxxx.
   return std::count_if(text.begin(), text.end(),
                        [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
 }

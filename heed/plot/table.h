@@ -1,4 +1,4 @@
-// A table of words, for a terminal and for a picture: one list of rows, aligned columns.
+// A table of texts with aligned columns, for a terminal and for a picture.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,22 @@
 
 namespace heed::plot {
 
+/// The content of a table.
 struct Table {
   std::string title = {};
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows = {};  ///< Each as long as the header.
-  /// Columns whose words begin at the left; those behind end at the right, as numbers do.
+  /// The number of left-aligned columns; the columns after them are right-aligned, as for numbers.
   std::int64_t words = 1;
 };
 
-/// Lines of text, the columns two spaces apart; the title above, if there is one.
+/// The table as text, with two spaces between columns and the title, if any, above.
 std::string table_text(const Table& table);
 
-/// Draws it with its upper left corner there and returns the room it took.
+/// Draws a table with its upper left corner at `at` and returns the box that it fills.
 Box draw_table(Svg& svg, const Table& table, Point at);
 
-/// Characters, not bytes, of UTF-8.
+/// The number of characters (not bytes) of a UTF-8 text.
 std::int64_t characters(std::string_view text);
 
 }  // namespace heed::plot

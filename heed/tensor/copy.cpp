@@ -73,7 +73,7 @@ void scale_in_place(Tensor& to, double factor) {
 Tensor sum_to(const Tensor& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   const int added = x.rank() - shape.rank();
-  // Sums one run of adjacent stretched axes at a time: [outer, n, inner] -> [outer, inner].
+  // Sums one group of adjacent stretched axes at a time: [outer, n, inner] -> [outer, inner].
   Tensor rest = contiguous_copy(x);
   for (int axis = x.rank() - 1; axis >= 0;) {
     const auto stretched = [&](int i) {

@@ -1,5 +1,5 @@
-// Copies, conversions and in-place sums of tensors, without gradient: what the tape and the ops are
-// built with.
+// Copies, conversions and in-place sums of tensors, without gradient. The tape and the ops are
+// built from them.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// The loops over tensors that all have, or broadcast to, one shape.
+/// The nest of loops over tensors that have, or broadcast to, `shape`.
 template <typename... Tensors>
 auto nest_of(const Shape& shape, const Tensors&... tensors) {
   const auto strides_of = [&](const Tensor& x) {
@@ -39,11 +39,12 @@ Tensor add_data(const Tensor& a, const Tensor& b);
 void add_into(Tensor& to, const Tensor& from);
 /// to[...] *= factor; f32 or f64.
 void scale_in_place(Tensor& to, double factor);
-/// Sums x over the axes along which `shape` was stretched to x's shape: the gradient of
+/// Sums x over the axes along which `shape` was stretched to the shape of x: the gradient of
 /// broadcasting.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
-/// Calls f with a zero of the tensor's type for f32 and f64; throws naming the op for others.
+/// Calls f with a zero of the C++ type of dtype, which must be f32 or f64; otherwise throws an
+/// error that names the op.
 template <typename F>
 decltype(auto) visit_float(const char* op, DType dtype, F&& f) {
   HEED_CHECK(dtype == DType::f32 || dtype == DType::f64,

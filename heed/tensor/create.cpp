@@ -15,8 +15,8 @@ void check_shape(const Shape& shape, DType dtype) {
   }
 }
 
-// Fills a float tensor from value(index); random numbers are counter-based, so any split gives the
-// same bits.
+// Fills a float tensor from value(index). Random numbers are counter-based, so the result is the
+// same however the range is split.
 template <typename F>
 Tensor generate(const Shape& shape, DType dtype, const F& value) {
   HEED_CHECK(dtype == DType::f32 || dtype == DType::f64,

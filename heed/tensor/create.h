@@ -1,4 +1,4 @@
-// Making tensors that hold something: filled, counted, copied in, random.
+// Creating tensors: filled, counted, copied from values, borrowed, random.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@ Tensor empty(const Shape& shape, DType dtype = DType::f32);
 Tensor empty_like(const Tensor& x);
 Tensor zeros(const Shape& shape, DType dtype = DType::f32);
 Tensor ones(const Shape& shape, DType dtype = DType::f32);
-/// Every element the same value, converted to the dtype.
+/// Every element has the same value, converted to the dtype.
 Tensor full(const Shape& shape, double value, DType dtype = DType::f32);
 /// A tensor of rank 0.
 Tensor scalar(double value, DType dtype = DType::f32);
@@ -29,7 +29,7 @@ template <typename T>
 Tensor from_values(std::initializer_list<T> values, const Shape& shape) {
   return from_values(std::span<const T>(values.begin(), values.size()), shape);
 }
-/// Borrowed elements that `keeper` keeps alive; read-only, no copy.
+/// A read-only tensor of borrowed elements, which `keeper` keeps alive; no copy.
 Tensor borrow(const std::byte* data, DType dtype, const Shape& shape,
               std::shared_ptr<const void> keeper);
 

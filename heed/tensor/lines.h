@@ -1,4 +1,4 @@
-// The lines along one axis of tensors, as the kernels that work line by line take them.
+// The lines along one axis of tensors, for kernels that work line by line.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace heed {
 
-/// The lines along an axis of tensors of one rank; `shape` says how long they are and how many.
+/// The lines along an axis of tensors of one rank; `shape` gives their number and length.
 template <typename... Tensors>
 auto lines_of(const Shape& shape, int axis, const Tensors&... tensors) {
   constexpr int kOperands = sizeof...(Tensors);

@@ -4,7 +4,7 @@
 
 namespace heed {
 namespace {
-// The header takes one cache line, so that the data behind it is aligned like the block.
+// The header takes one cache line, so that the data after it is aligned like the block.
 constexpr std::size_t kHeader = arena::kAlignment;
 static_assert(sizeof(Storage) <= kHeader);
 }  // namespace

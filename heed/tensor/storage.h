@@ -1,5 +1,5 @@
-// The bytes behind tensors: counted, shared by all views of them, owned by the arena or kept alive
-// by someone else (a mapped file, an array of another library).
+// The memory of tensors: reference-counted, shared by all views, allocated from the arena or
+// borrowed from another owner (a mapped file, an array of another library).
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,21 @@
 
 namespace heed {
 
+/// A reference-counted block of bytes.
 class Storage {
  public:
   /// Uninitialised bytes from the arena; the header and the data are one block.
   static Ref<Storage> allocate(std::size_t bytes);
-  /// Borrowed bytes that `keeper` keeps alive, e.g. a mapped file; never written through.
+  /// Borrowed read-only bytes that `keeper` keeps alive, e.g. a mapped file.
   static Ref<Storage> borrow(const std::byte* data, std::size_t bytes,
                              std::shared_ptr<const void> keeper);
-  /// The same with leave to write.
+  /// Borrowed writable bytes that `keeper` keeps alive.
   static Ref<Storage> lend(std::byte* data, std::size_t bytes, std::shared_ptr<const void> keeper);
 
   std::byte* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
   bool read_only() const { return read_only_; }
-  /// True when exactly one handle exists, so writing in place can surprise nobody.
+  /// True if exactly one handle exists, so that writing in place affects no other tensor.
   bool exclusive() const { return refs_.load(std::memory_order_acquire) == 1; }
 
  private:
@@ -35,7 +36,7 @@ class Storage {
   std::atomic<std::int64_t> refs_{1};
   std::byte* data_;
   std::size_t bytes_;
-  std::shared_ptr<const void> keeper_;  // null: the data lies behind this header
+  std::shared_ptr<const void> keeper_;  // null: the data follows this header
   bool read_only_;
 
   friend void retain(Storage* s) { s->refs_.fetch_add(1, std::memory_order_relaxed); }

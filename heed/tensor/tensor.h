@@ -1,6 +1,6 @@
-// A tensor: a typed, strided view of shared storage, and its place on the tape if it has one.
+// A tensor: a typed, strided view of shared storage, and its node on the tape if it has one.
 // Copying a Tensor copies the handle, never the data. Functions that make new tensors are free
-// functions: tensor/create.h (fill, copy in), tensor/view.h (views without gradient), ops/
+// functions: tensor/create.h (fill, copy values), tensor/view.h (views without gradient), ops/
 // (everything differentiable).
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace heed {
 
-class Node;  // autograd/node.h: the op that made a tensor. The tensor layer knows only that it
-             // exists.
+class Node;  // autograd/node.h: the op that made a tensor; opaque in this layer
 void retain(Node* node);
 void release(Node* node) noexcept;
 
+/// A handle to a strided, typed view of storage.
 class Tensor {
  public:
-  /// An undefined tensor; only defined() and assignment make sense on it.
+  /// An undefined tensor; only defined() and assignment may be used on it.
   Tensor() = default;
   Tensor(Ref<Storage> storage, DType dtype, const Shape& shape, const Strides& strides,
          std::int64_t offset)
@@ -40,7 +40,7 @@ class Tensor {
   /// The size of an axis; negative axes count from the end.
   std::int64_t size(int axis) const { return shape_[resolve_axis("size", axis, rank())]; }
   std::int64_t numel() const { return heed::numel(shape_); }
-  /// Row-major without gaps.
+  /// True if the elements are row-major without gaps.
   bool contiguous() const;
 
   /// The first element. T must be the C++ type of dtype(); throws heed::Error otherwise.
@@ -65,18 +65,19 @@ class Tensor {
   }
   /// The only element of a one-element tensor, as a double.
   double item() const;
-  /// All elements in row-major order, whatever the strides: for tests, printing and Python.
+  /// A copy of all elements in row-major order, for any strides: for tests, printing and Python.
   template <typename T>
   std::vector<T> to_vector() const;
 
   // The tape; defined in autograd/.
-  /// Makes this tensor a leaf whose gradient is collected (or no longer), and returns it.
+  /// Makes this tensor a leaf that collects its gradient (or, with false, no longer does), and
+  /// returns it.
   Tensor& requires_grad(bool on = true);
-  /// True for such leaves and for everything computed from them.
+  /// True for leaves that collect a gradient and for everything computed from them.
   bool tracks_grad() const { return static_cast<bool>(node_); }
   /// The gradient collected in a leaf; undefined before the first backward().
   Tensor grad() const;
-  /// Replaces or (with an undefined tensor) forgets the collected gradient of a leaf.
+  /// Replaces the collected gradient of a leaf, or clears it if `grad` is undefined.
   void set_grad(Tensor grad);
   /// Runs the tape backwards from this one-element tensor and adds to the gradient of every leaf.
   void backward() const;

@@ -9,9 +9,9 @@ Tensor with(const Tensor& x, const Shape& shape, const Strides& strides, std::in
   return {x.storage(), x.dtype(), shape, strides, offset};
 }
 
-// Strides under which x's elements have the new shape, if there are any. Walks both shapes from the
-// right and splits or merges axes group by group; a group can be split only if it is contiguous in
-// itself.
+// The strides that give the elements of x the new shape, if they exist. Walks both shapes from the
+// right and splits or merges axes group by group; a group can be split only if its elements are
+// contiguous.
 std::optional<Strides> reshaped_strides(const Tensor& x, const Shape& shape) {
   if (x.contiguous()) return row_major(shape);
   Strides strides = Dims::filled(shape.rank(), 1);
@@ -41,7 +41,7 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
   axis = resolve_axis("slice", axis, x.rank());
   HEED_CHECK(step >= 1, "[slice] step {}: it must be at least 1", step);
   const std::int64_t n = x.shape()[axis];
-  step = std::min(step, std::max<std::int64_t>(n, 1));  // a longer one reaches no further element
+  step = std::min(step, std::max<std::int64_t>(n, 1));  // a longer step selects the same elements
   const auto clamp = [n](std::int64_t i) {
     return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n);
   };

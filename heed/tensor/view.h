@@ -1,4 +1,4 @@
-// Views: the same storage under another shape. No copy, no gradient (the differentiable versions
+// Views: the same storage in another shape. No copy and no gradient (the differentiable versions
 // are in ops/view.h).
 #pragma once
 
@@ -10,21 +10,21 @@ namespace heed::view {
 /// end, as in Python.
 Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end,
              std::int64_t step = 1);
-/// One index along an axis, which disappears.
+/// The slice at one index of an axis; the axis is removed.
 Tensor select(const Tensor& x, int axis, std::int64_t index);
 /// Axes in another order: axis i of the result is axis order[i] of x.
 Tensor permute(const Tensor& x, const Dims& order);
 Tensor transpose(const Tensor& x, int a, int b);
-/// Another shape for the same elements in row-major order; one size may be -1. Throws if only a
-/// copy could do it.
+/// The same elements, in row-major order, in another shape; one size may be -1. Throws if this
+/// needs a copy.
 Tensor reshape(const Tensor& x, const Shape& shape);
-/// True when reshape needs no copy.
+/// True if reshape needs no copy.
 bool can_reshape(const Tensor& x, const Shape& shape);
 /// Stretches axes of size 1 (and adds leading axes) without copying.
 Tensor expand(const Tensor& x, const Shape& shape);
 Tensor unsqueeze(const Tensor& x, int axis);
 Tensor squeeze(const Tensor& x, int axis);
-/// A shape with its -1, if any, worked out for n elements.
+/// The shape with -1, if present, replaced by the size that gives n elements.
 Shape resolve_shape(const Shape& shape, std::int64_t n);
 
 }  // namespace heed::view

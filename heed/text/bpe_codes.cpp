@@ -31,7 +31,7 @@ bool end_is_symbol(std::string_view header, std::string_view source) {
   const std::string_view full = version;
   while (version.ends_with(".0")) version.remove_suffix(2);
   HEED_CHECK(version == "0.1" || version == "0.2",
-             "[bpe] {}:1: the codes are of version {}: 0.1 and 0.2 are known", source,
+             "[bpe] {}:1: the codes have version {}: 0.1 and 0.2 are supported", source,
              io::in_quotes(full));
   return version == "0.1";
 }
@@ -81,8 +81,8 @@ const BpeCodes::Merge* BpeCodes::find_merge(std::int32_t left, std::int32_t righ
   return found == merges_.end() ? nullptr : &found->second;
 }
 
-// A pair that comes twice counts where it stands first. Of several pairs that become the same text
-// the first is the one that is undone.
+// A duplicate pair keeps its first rank. If several pairs merge into the same text, split() undoes
+// the first one.
 void BpeCodes::add(std::string_view left, std::string_view right) {
   std::string merged = fmt::format("{}{}", left, right);
   const auto rank = static_cast<std::int32_t>(merges_.size());
@@ -90,7 +90,7 @@ void BpeCodes::add(std::string_view left, std::string_view right) {
   parts_.emplace(std::move(merged), Parts{std::string(left), std::string(right)});
 }
 
-// The word as a chain of symbols; merged ones drop out of it.
+// The word as a linked list of symbols; merging removes the right symbol of a pair from the list.
 struct BpeCodes::Symbols {
   struct Node {
     std::int32_t symbol;
@@ -132,11 +132,12 @@ BpeCodes::Symbols BpeCodes::symbols_of(std::string_view word) const {
   return symbols;
 }
 
-// Round by round: all places of the pair with the lowest rank, from left to right, then the pairs
-// that came of it. A queue instead of a search through the word in every round keeps a very long
-// word from taking quadratic time.
+// In each round all places of the pair with the lowest rank are merged, from left to right. The
+// pairs that result are added to the queue. A queue, instead of a search through the word in every
+// round, keeps very long words from taking quadratic time.
 void BpeCodes::merge_all(Symbols& symbols) const {
-  using Place = std::pair<std::int32_t, std::int32_t>;  // rank, left symbol of the pair
+  using Place =
+      std::pair<std::int32_t, std::int32_t>;  // rank, index of the left symbol of the pair
   std::priority_queue<Place, std::vector<Place>, std::greater<>> waiting;
   const auto merge_at = [&](std::int32_t i) -> const Merge* {
     if (i == kNone || !symbols[i].alive || symbols[i].next == kNone) return nullptr;
@@ -156,8 +157,8 @@ void BpeCodes::merge_all(Symbols& symbols) const {
       if (merge != nullptr && merge->rank == rank) round.push_back(waiting.top().second);
     }
     for (const std::int32_t i : round) {
-      // In "x x x" the second pair is gone once the first is merged; and a place that both its
-      // neighbours offered waits twice.
+      // In "x x x" the second pair is gone after the first is merged, and a place that both its
+      // neighbours added is in the queue twice.
       const Merge* merge = merge_at(i);
       if (merge == nullptr || merge->rank != rank) continue;
       symbols.join_with_next(i, merge->symbol);
@@ -194,8 +195,8 @@ std::vector<std::string_view> BpeCodes::segment(std::string_view word,
   return parts;
 }
 
-// Undoes merges until all parts are allowed or cannot be undone. A stack instead of a call of
-// itself: a file may chain as many merges as it has lines.
+// Undoes merges until all parts are allowed or cannot be split further. It uses a stack instead of
+// recursion, because a file may chain as many merges as it has lines.
 void BpeCodes::split(std::string_view part, bool is_last, const Allowed& allowed,
                      std::vector<std::string_view>& into) const {
   std::vector<std::pair<std::string_view, bool>> todo = {{part, is_last}};
@@ -203,7 +204,7 @@ void BpeCodes::split(std::string_view part, bool is_last, const Allowed& allowed
     const auto [text, last] = todo.back();
     todo.pop_back();
     const auto found = parts_.find(fmt::format("{}{}", text, last ? kEnd : ""));
-    // Version 0.1 merges a word with its end; there is nothing to part there.
+    // Version 0.1 merges a word with its end symbol; such a merge is not split.
     const bool is_whole =
         allowed(text, last) || found == parts_.end() ||
         (last && (found->second.right == kEnd || !found->second.right.ends_with(kEnd)));

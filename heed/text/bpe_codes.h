@@ -1,6 +1,7 @@
 // The merges that subword-nmt learned (Sennrich et al. 2016, https://arxiv.org/abs/1508.07909) and
-// how they cut a word: of all neighbouring symbols the pair that was learned first is merged
-// everywhere in the word, until no pair is known. Learning merges is SentencePiece's work here.
+// their application to a word: of all adjacent pairs of symbols, the one that was learned first is
+// merged everywhere in the word, until no known pair is left. heed does not learn BPE codes; it
+// trains SentencePiece models instead.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +15,32 @@
 
 namespace heed {
 
-/// A file of BPE codes: "#version: 0.2" and a pair of symbols a line; without the header it is of
-/// version 0.1, where the end of a word is a symbol of its own.
+/// A file of BPE codes: the header "#version: 0.2", then one pair of symbols per line. Without the
+/// header it has version 0.1, in which the end of a word is a separate symbol.
 class BpeCodes {
  public:
-  /// Reads the text of a file; `source` names it in messages, which say the line.
+  /// Reads the text of a file; `source` names it in messages, which give the line.
   static BpeCodes parse(std::string_view text, std::string_view source);
 
-  /// The parts of a word, in order, as pieces of it. A code point that no merge knows is a part; so
-  /// is a byte that is no UTF-8.
+  /// The parts of a word, in order, as views into it. A code point that occurs in no merge is a
+  /// part, and so is a byte that is not UTF-8.
   std::vector<std::string_view> segment(std::string_view word) const;
 
-  /// Says whether a part may stay: last in its word or not.
+  /// Returns whether a part is allowed; `is_last` is true for the last part of a word.
   using Allowed = std::function<bool(std::string_view part, bool is_last)>;
-  /// The same, but merges that made a part that is not allowed are undone, as far as they can be.
+  /// The same, but merges that made a part that is not allowed are undone as far as possible.
   std::vector<std::string_view> segment(std::string_view word, const Allowed& allowed) const;
 
   /// The number of merges.
   std::int64_t size() const { return static_cast<std::int64_t>(merges_.size()); }
-  /// The lines that parse() read, the header among them.
+  /// The lines that parse() read, including the header.
   const std::vector<std::string>& lines() const { return lines_; }
 
  private:
   struct Symbols;
   struct Merge {
     std::int32_t rank;
-    std::int32_t symbol;  // what the pair becomes
+    std::int32_t symbol;  // the merged symbol
   };
   struct Parts {
     std::string left;
@@ -59,7 +60,7 @@ class BpeCodes {
   bool end_is_symbol_ = false;  // version 0.1
   StringMap<std::int32_t> symbols_;
   std::unordered_map<std::uint64_t, Merge> merges_;
-  StringMap<Parts> parts_;  // by what the pair becomes
+  StringMap<Parts> parts_;  // by the merged text
 };
 
 }  // namespace heed

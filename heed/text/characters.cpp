@@ -73,8 +73,8 @@ std::vector<Tokenizer::File> Characters::files() const {
 
 namespace {
 
-// Counts the code points at the front of a text up to one that may go on behind its end, unless the
-// text is the last; returns the bytes that are left.
+// Counts the code points at the start of a text and returns the bytes that are left: the last code
+// point may continue in the next block, unless `is_last`.
 std::string_view count_front(std::string_view text, bool is_last, TokenCounter& counter) {
   constexpr std::size_t kLongest = 4;
   while (text.size() >= (is_last ? 1 : kLongest)) {

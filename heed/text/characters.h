@@ -1,5 +1,5 @@
-// One token per code point, line ends and spaces too: for language models of characters. Decoding
-// gives back every byte of a text whose characters are all in the vocabulary.
+// One token per code point, including line ends and spaces, for character language models. Decoding
+// reproduces a text exactly if all its characters are in the vocabulary.
 #pragma once
 
 #include <filesystem>
@@ -13,8 +13,8 @@
 
 namespace heed {
 
-/// A tokenizer of code points. The text of unknown is U+FFFD. A word begins with its white space,
-/// as SentencePiece's do.
+/// A tokenizer of code points. The unknown token is decoded as U+FFFD. White space belongs to the
+/// word after it, as in SentencePiece.
 class Characters : public Tokenizer {
  public:
   /// Every token but the special ones must be one code point.
@@ -25,7 +25,7 @@ class Characters : public Tokenizer {
   std::string decode(std::span<const std::int32_t> ids) const override;
   std::int64_t size() const override { return vocabulary_.size(); }
   SpecialTokens special() const override { return vocabulary_.special(); }
-  /// The character; white space so that it can be seen: "␣", "\n".
+  /// The character; white space is shown as "␣", "\n" and so on.
   std::string piece(std::int32_t id) const override;
   bool begins_word(std::int32_t id) const override;
   std::vector<File> files() const override;
@@ -36,11 +36,11 @@ class Characters : public Tokenizer {
   Vocabulary vocabulary_;
 };
 
-/// The code points of files, plain or gzip, as a vocabulary.
+/// Makes a vocabulary of the code points of files, plain or gzip.
 Vocabulary count_characters(std::span<const std::filesystem::path> paths,
                             const VocabularyOptions& options = {});
 
-/// The code points of a text as a vocabulary.
+/// Makes a vocabulary of the code points of a text.
 Vocabulary count_characters(std::string_view text, const VocabularyOptions& options = {});
 
 }  // namespace heed

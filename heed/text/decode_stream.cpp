@@ -5,7 +5,7 @@
 namespace heed {
 namespace {
 
-// Tokenizers decode bytes that are no character as this.
+// Tokenizers decode invalid bytes as this.
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The text of tokens as they come. What is not certain until the next token waits: a character of
-// which only some bytes are there, as vocabularies of bytes make them.
+// Decodes a stream of tokens as they arrive. Text that the next token can still change is held
+// back: with byte tokens, a character of which only some bytes have arrived.
 //
 //   DecodeStream stream(*tokenizer);
 //   for (const std::int32_t token : tokens) print(stream.add(token));
@@ -14,24 +14,25 @@
 
 namespace heed {
 
+/// Decodes tokens one at a time.
 class DecodeStream {
  public:
   /// The tokenizer must outlive the stream.
   explicit DecodeStream(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  /// The text that is certain with one token more; often "".
+  /// Adds a token and returns the text that has become final, often "".
   std::string add(std::int32_t token);
-  /// What still waits, as it is.
+  /// Returns the text that was held back.
   std::string finish();
 
  private:
   std::string next(bool is_last);
 
   const Tokenizer& tokenizer_;
-  // Tokens whose text is out, kept because the text of the next ones depends on what stands before
-  // (the space of a first word is silent), then those that wait.
+  // Tokens whose text was returned, kept because the text of the next tokens depends on them (a
+  // space before the first word is dropped), then the tokens that are held back.
   std::vector<std::int32_t> tokens_;
-  std::size_t out_ = 0;  // how many of them are out
+  std::size_t out_ = 0;  // number of tokens whose text was returned
 };
 
 }  // namespace heed

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kSpace = "▁";
 
-// Those that a model lacks have number -1.
+// SentencePiece returns -1 for tokens that a model lacks.
 SpecialTokens special_of(const sentencepiece::SentencePieceProcessor& model) {
   const std::int32_t unknown = model.unk_id();
   const auto or_else = [](std::int32_t id, std::int32_t other) { return id >= 0 ? id : other; };
@@ -28,8 +28,8 @@ SpecialTokens special_of(const sentencepiece::SentencePieceProcessor& model) {
 struct SentencePiece::Library {
   sentencepiece::SentencePieceProcessor model;
 
-  // What is wrong with the model, or nothing. The library mostly says so by a status, but its trie
-  // throws.
+  // Returns what is wrong with the model, or "". The library mostly reports errors by a status, but
+  // its trie throws.
   std::string load(std::string_view content) {
     try {
       const auto status = model.LoadFromSerializedProto({content.data(), content.size()});
@@ -42,11 +42,10 @@ struct SentencePiece::Library {
 
 SentencePiece::SentencePiece(std::string model, std::string_view source)
     : library_(std::make_unique<Library>()), model_(std::move(model)) {
-  // The library's messages may quote what is in the file.
+  // The library's messages may quote bytes of the file.
   const std::string problem = unicode::make_valid(library_->load(model_));
-  HEED_CHECK(problem.empty(),
-             "[sentencepiece] {} is not a SentencePiece model, or a damaged one ({})", source,
-             problem);
+  HEED_CHECK(problem.empty(), "[sentencepiece] {} is not a SentencePiece model, or is damaged ({})",
+             source, problem);
   special_ = special_of(library_->model);
   has_padding_ = library_->model.pad_id() >= 0;
 }

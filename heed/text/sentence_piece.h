@@ -1,5 +1,5 @@
 // SentencePiece models (Kudo and Richardson 2018, https://arxiv.org/abs/1808.06226): subwords of
-// raw text, spaces written as "▁". The library does the work; training is
+// raw text, with spaces written as "▁". The SentencePiece library does the work. Training is in
 // sentence_piece_training.h.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace heed {
 
-/// A tokenizer by a SentencePiece model. Text is normalised as the model says, most often by NFKC
-/// and to single spaces; what decode() gives is the normalised text.
+/// A tokenizer that uses a SentencePiece model. Text is normalised as the model specifies, usually
+/// with NFKC and to single spaces; decode() returns the normalised text.
 class SentencePiece : public Tokenizer {
  public:
   /// Takes the content of a .model file; `source` names it in messages.
@@ -23,7 +23,7 @@ class SentencePiece : public Tokenizer {
 
   std::string_view kind() const override { return "sentencepiece"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
-  /// The text of unknown is " ⁇ ".
+  /// The unknown token is decoded as " ⁇ ".
   std::string decode(std::span<const std::int32_t> ids) const override;
   std::int64_t size() const override;
   SpecialTokens special() const override { return special_; }
@@ -31,7 +31,7 @@ class SentencePiece : public Tokenizer {
   bool begins_word(std::int32_t id) const override;
   std::vector<File> files() const override;
 
-  /// Whether the model has a padding token of its own; special() gives unknown where it has not.
+  /// True if the model has a padding token; if not, special() gives the unknown token instead.
   bool has_padding() const { return has_padding_; }
 
  private:

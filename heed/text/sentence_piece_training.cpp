@@ -20,12 +20,13 @@
 namespace heed {
 namespace {
 
-// SentencePiece cannot train on lines with its mark of unknown; its mark of a space is a space.
+// SentencePiece cannot train on lines that contain its mark of an unknown character. Its mark of a
+// space counts as a space.
 constexpr char32_t kUnknownMark = 0x2585;
 constexpr char32_t kSpaceMark = 0x2581;
 
-// Whether SentencePiece finds something to learn from in a line. It ends the program, instead of
-// reporting an error, when no line has anything.
+// True if SentencePiece can learn from a line. If no line is usable, SentencePiece ends the program
+// instead of reporting an error.
 bool is_usable(std::string_view line, const SentencePieceOptions& options) {
   if (line.size() > static_cast<std::size_t>(options.max_sentence_bytes)) return false;
   bool visible = false;
@@ -37,8 +38,8 @@ bool is_usable(std::string_view line, const SentencePieceOptions& options) {
   return visible;
 }
 
-// Sentences for SentencePiece: all, or a sample of them drawn here, because SentencePiece's own
-// draws depend on what else the process drew before.
+// Sentences for SentencePiece: all of them, or a sample. The sample is drawn here, because the
+// random numbers of SentencePiece depend on what the process drew before.
 class Sentences : public sentencepiece::SentenceIterator {
  public:
   explicit Sentences(const SentencePieceOptions& options) : options_(options) {}
@@ -74,8 +75,8 @@ std::string name_of(E value) {
   return *io::detail::Codec<E>::write(value).string();
 }
 
-// A list as SentencePiece's flags take it: CSV, so that symbols may hold commas and quotes; a space
-// is what it has become by the time symbols are looked for.
+// A list for SentencePiece's flags: CSV, so that symbols may contain commas and quotes. Spaces are
+// replaced by "▁", because SentencePiece has replaced them before it looks for symbols.
 std::string csv(const std::vector<std::string>& items) {
   std::string text;
   for (const std::string& item : items) {
@@ -98,16 +99,16 @@ std::unordered_map<std::string, std::string> flags_of(const SentencePieceOptions
       {"bos_id", "1"},
       {"eos_id", "2"},
       {"pad_id", "3"},
-      // Each thread sums its own part of the text, so that the number is part of the result.
+      // Each thread sums its own part of the text, so the result depends on the number of threads.
       {"num_threads", "16"},
-      // Nothing but what ends the program: a library does not print.
+      // Only fatal messages: a library does not print.
       {"minloglevel", "3"},
   };
   if (!options.user_symbols.empty()) flags["user_defined_symbols"] = csv(options.user_symbols);
   return flags;
 }
 
-// The whole number behind a phrase of a message.
+// The integer after a phrase of a message.
 std::optional<std::int64_t> number_after(std::string_view message, std::string_view phrase) {
   const std::size_t at = message.find(phrase);
   if (at == message.npos) return std::nullopt;
@@ -120,7 +121,7 @@ std::optional<std::int64_t> number_after(std::string_view message, std::string_v
 
 [[noreturn]] void fail_training(std::string_view message, const SentencePieceOptions& options) {
   if (const auto most = number_after(message, "Please set it to a value <= ")) {
-    fail("[sentencepiece] a vocabulary of {} is too large for this text: {} is the most it yields",
+    fail("[sentencepiece] a vocabulary of {} is too large for this text: {} is the maximum",
          options.size, *most);
   }
   if (const auto least =
@@ -148,19 +149,20 @@ std::string train(Sentences& sentences, const SentencePieceOptions& options) {
 }  // namespace
 
 void SentencePieceOptions::fields(io::Fields& field) {
-  field("size", size, "number of pieces, special ones included", {.min = 5, .max = 10'000'000});
-  field("model_type", model_type, "how pieces are found");
+  field("size", size, "number of pieces, including special ones", {.min = 5, .max = 10'000'000});
+  field("model_type", model_type, "algorithm that chooses the pieces");
   field("character_coverage", character_coverage,
-        "share of the text's characters that get pieces; 1 for small alphabets",
+        "share of the characters of the text that get pieces; 1 for small alphabets",
         {.min = 0.98, .max = 1});
-  field("normalization", normalization,
-        "what text goes through first; nfkc makes Chinese commas ASCII ones, identity does not");
-  field("user_symbols", user_symbols, "pieces that are never cut");
+  field(
+      "normalization", normalization,
+      "normalisation of the text; nfkc turns Chinese commas into ASCII commas, identity does not");
+  field("user_symbols", user_symbols, "pieces that are never split");
   field("byte_fallback", byte_fallback, "write unknown characters as bytes");
-  field("sample", sample, "train on this many sentences, drawn by seed; 0: on all", {.min = 0});
-  field("max_sentence_bytes", max_sentence_bytes, "longer sentences are left out",
+  field("sample", sample, "train on a random sample of this many sentences; 0: all", {.min = 0});
+  field("max_sentence_bytes", max_sentence_bytes, "longer sentences are skipped",
         {.min = 1, .max = 1 << 30});
-  field("seed", seed, "of the sample");
+  field("seed", seed, "seed of the sample");
 }
 
 void SentencePieceOptions::validate() const {
@@ -171,7 +173,7 @@ void SentencePieceOptions::validate() const {
                "[sentencepiece] {} cannot be a user symbol: it must be UTF-8 text on one line",
                io::in_quotes(symbol));
     HEED_CHECK(seen.insert(symbol).second,
-               "[sentencepiece] the user symbol {} is there already: each must differ from the "
+               "[sentencepiece] the user symbol {} exists already: each must differ from the "
                "others and from {}",
                io::in_quotes(symbol), fmt::join(kSpecialNames, ", "));
   }

@@ -1,4 +1,4 @@
-// Makes SentencePiece models from text. The same text, options and seed give the same bytes on any
+// Trains SentencePiece models on text. The same text, options and seed give the same bytes on any
 // number of threads and in any process.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace heed {
 
-/// How pieces are found.
+/// The algorithm that chooses the pieces.
 enum class PieceModel { unigram, bpe, character, word };
 
 constexpr std::array<io::EnumName<PieceModel>, 4> enum_names(PieceModel) {
@@ -23,7 +23,7 @@ constexpr std::array<io::EnumName<PieceModel>, 4> enum_names(PieceModel) {
            {PieceModel::word, "word"}}};
 }
 
-/// What happens to text first: the rules that SentencePiece brings along.
+/// The normalisation of the text, one of SentencePiece's rule sets.
 enum class PieceNormalization { nmt_nfkc, nfkc, nmt_nfkc_lower, nfkc_lower, identity };
 
 constexpr std::array<io::EnumName<PieceNormalization>, 5> enum_names(PieceNormalization) {
@@ -34,7 +34,7 @@ constexpr std::array<io::EnumName<PieceNormalization>, 5> enum_names(PieceNormal
            {PieceNormalization::identity, "identity"}}};
 }
 
-/// Options of the training. Unknown, begin, end and padding are tokens 0 to 3.
+/// Options of the training. The unknown, begin, end and padding tokens have ids 0 to 3.
 struct SentencePieceOptions {
   std::int64_t size = 8000;
   PieceModel model_type = PieceModel::unigram;

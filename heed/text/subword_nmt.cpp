@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMaxCodesBytes = std::size_t{256} << 20;
 
-// Calls f with each word of a text. Words are parted by spaces alone, as in subword-nmt: what other
-// white space does is for whoever tokenized the text to say.
+// Calls f with each word of a text. Only spaces separate words, as in subword-nmt; other white
+// space was handled when the text was tokenized.
 template <typename F>
 void for_each_word(std::string_view text, F f) {
   while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
@@ -25,7 +25,7 @@ void for_each_word(std::string_view text, F f) {
   }
 }
 
-// Calls f with each part as it is printed.
+// Calls f with each part, with the separator added to all but the last.
 template <typename F>
 void for_each_token(const std::vector<std::string_view>& parts, std::string_view separator, F f) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -37,7 +37,7 @@ void for_each_token(const std::vector<std::string_view>& parts, std::string_view
 
 void SubwordNmtOptions::validate() const {
   HEED_CHECK(!separator.empty() && separator.find_first_of(" \t\r\n") == separator.npos,
-             "[subword_nmt] the separator must be a mark without white space, as \"@@\" is");
+             "[subword_nmt] the separator must be a mark without white space, such as \"@@\"");
 }
 
 SubwordNmt::SubwordNmt(BpeCodes codes, Vocabulary vocabulary, SubwordNmtOptions options)

@@ -1,6 +1,6 @@
-// subword-nmt's BPE: words that spaces part are cut by codes (bpe_codes.h), all parts but the last
-// of a word are marked with a separator ("wor@@ ld"), and a word list numbers them. Text that is
-// cut already needs no codes: words.h reads it.
+// subword-nmt's BPE: codes (bpe_codes.h) split words, which are separated by spaces; all parts of a
+// word but the last are marked with a separator ("wor@@ ld"), and a word list gives their ids. Text
+// that is already split needs no codes: words.h reads it.
 #pragma once
 
 #include <filesystem>
@@ -16,11 +16,11 @@
 
 namespace heed {
 
-/// How subword-nmt's apply-bpe was told to cut.
+/// Options of subword-nmt's apply-bpe.
 struct SubwordNmtOptions {
   std::string separator = "@@";
-  /// Merges into tokens that the vocabulary lacks or counts less often are undone; unset: none are.
-  /// For a list without counts, 0.
+  /// Merges into tokens that the vocabulary lacks, or counts less often than this, are undone;
+  /// unset: none are. Use 0 for a list without counts.
   std::optional<std::int64_t> threshold = {};
 
   void fields(io::Fields& field) {
@@ -30,12 +30,12 @@ struct SubwordNmtOptions {
   void validate() const;
 };
 
-/// A tokenizer by BPE codes and a word list.
+/// A tokenizer that uses BPE codes and a word list.
 class SubwordNmt : public Tokenizer {
  public:
   SubwordNmt(BpeCodes codes, Vocabulary vocabulary, SubwordNmtOptions options = {});
 
-  /// The text cut into tokens, marks included, as apply-bpe prints them.
+  /// The text split into tokens, with separators, as apply-bpe prints them.
   std::vector<std::string> cut(std::string_view text) const;
 
   std::string_view kind() const override { return "subword_nmt"; }
@@ -63,7 +63,7 @@ class SubwordNmt : public Tokenizer {
 /// Reads a file of codes, plain or gzip.
 BpeCodes load_bpe_codes(const std::filesystem::path& path);
 
-/// The parts that codes cut the words of text files into, marks included, as a vocabulary.
+/// Makes a vocabulary of the parts of all words of text files, with separators.
 Vocabulary count_subwords(std::span<const std::filesystem::path> paths, const BpeCodes& codes,
                           const VocabularyOptions& options = {}, std::string_view separator = "@@");
 

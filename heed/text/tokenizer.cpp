@@ -1,4 +1,4 @@
-// The kinds of tokenizers told apart, and what holds for all of them.
+// Recognises the kinds of tokenizer files, and functions that are common to all tokenizers.
 #include "heed/text/tokenizer.h"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ std::unique_ptr<Tokenizer> from_file(const TokenizerFile& file, std::string_view
       SubwordNmtOptions{.separator = file.joint, .threshold = file.threshold});
 }
 
-// A SentencePiece model is a protocol buffer whose first field is a piece; no text begins with an
-// empty line and is a list of words.
+// A SentencePiece model is a protocol buffer whose first field is a piece, so it begins with byte
+// 0x0a, a line end. A list of words never begins with an empty line.
 bool is_sentence_piece(std::string_view content) {
   constexpr char kFirstField = 0x0a;
   return content.starts_with(kFirstField);
@@ -52,16 +52,17 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string content, std::string_view
   if (is_sentence_piece(content))
     return std::make_unique<SentencePiece>(std::move(content), source);
   if (is_tokenizer_text(content)) return from_file(parse_tokenizer_file(content, source), source);
-  HEED_CHECK(!content.starts_with("#version:"),
-             "[tokenizer] {} holds BPE codes, which number no tokens: heed vocab convert makes a "
-             "tokenizer of them and a word list",
-             source);
+  HEED_CHECK(
+      !content.starts_with("#version:"),
+      "[tokenizer] {} holds BPE codes, which give no token ids: use heed vocab convert to make "
+      "a tokenizer from them and a word list",
+      source);
   HEED_CHECK(!is_json_object(content),
-             "[tokenizer] {} is JSON, but not a tokenizer of heed's (it lacks \"heed_tokenizer\")",
+             "[tokenizer] {} is JSON, but not a heed tokenizer (it lacks \"heed_tokenizer\")",
              source);
   HEED_CHECK(content.find('\0') == content.npos && !unicode::find_invalid(content),
-             "[tokenizer] {} is neither a SentencePiece model nor a tokenizer of heed's nor a list "
-             "of words in UTF-8",
+             "[tokenizer] {} is neither a SentencePiece model nor a heed tokenizer nor a list of "
+             "words in UTF-8",
              source);
   return std::make_unique<Words>(parse_word_list(content, source));
 }

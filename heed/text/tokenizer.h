@@ -1,5 +1,5 @@
-// What turns text into the numbers of a vocabulary and back. The kinds: SentencePiece models,
-// subword-nmt BPE codes with a word list, plain word lists, characters.
+// Tokenizers turn text into token ids and back. The kinds are: SentencePiece models, subword-nmt
+// BPE codes with a word list, plain word lists, characters.
 //
 //   const auto tokenizer = load_tokenizer("shared.model");
 //   const std::vector<std::int32_t> ids = tokenizer->encode("A dog runs.");
@@ -17,9 +17,9 @@
 
 namespace heed {
 
-/// The numbers of the tokens that stand for no text. Models from elsewhere may lack some: begin
-/// then has the number of end and end that of begin, padding (or all three) that of unknown. Padded
-/// places are masked, so that any token will do there.
+/// The ids of the tokens that stand for no text. Models from elsewhere may lack some of them. A
+/// missing begin then has the id of end and a missing end that of begin; a missing padding (or all
+/// three) has the id of unknown. Padded positions are masked, so any token may be used there.
 struct SpecialTokens {
   std::int32_t unknown = 0;
   std::int32_t begin = 1;
@@ -29,32 +29,33 @@ struct SpecialTokens {
   friend bool operator==(const SpecialTokens&, const SpecialTokens&) = default;
 };
 
-/// Text to tokens and back. Objects do not change once made: threads may share them.
+/// The interface of tokenizers. They are immutable, so threads may share them.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// What the kind is called: "sentencepiece", "words", …
+  /// The name of the kind: "sentencepiece", "words", …
   virtual std::string_view kind() const { return "tokenizer"; }
-  /// The tokens of a text, without begin and end; what the vocabulary lacks is unknown. Any text
-  /// will do: bytes that are no UTF-8 are unknown too.
+  /// The tokens of a text, without begin and end. Text that is not in the vocabulary becomes
+  /// unknown, and so do bytes that are not UTF-8.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
-  /// The text of tokens; begin, end and padding stand for nothing. A number outside the vocabulary
-  /// throws heed::Error.
+  /// The text of tokens; begin, end and padding are skipped. An id outside the vocabulary throws
+  /// heed::Error.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
-  /// The number of tokens, special ones included.
+  /// The number of tokens, including special ones.
   virtual std::int64_t size() const = 0;
-  /// Which tokens are special.
+  /// The ids of the special tokens.
   virtual SpecialTokens special() const = 0;
-  /// A token as it is shown: "▁dog", "wor@@", "<unk>".
+  /// A token in printable form: "▁dog", "wor@@", "<unk>".
   virtual std::string piece(std::int32_t id) const = 0;
-  /// Whether a token begins a word, unless the token before it continues: "▁dog", "wor@@", "ld".
+  /// True if a token begins a word, unless the token before it continues its word: "▁dog", "wor@@",
+  /// "ld".
   virtual bool begins_word(std::int32_t id) const = 0;
-  /// Whether the word goes on in the next token whatever that is: "wor@@".
+  /// True if the word continues in the next token, whatever that is: "wor@@".
   virtual bool continues_word(std::int32_t) const { return false; }
 
-  /// The names and contents of the files that load_tokenizer() reads this back from, the one to
-  /// give it first: a checkpoint writes them among its own.
+  /// The files from which load_tokenizer() restores this tokenizer; the first is the one to load. A
+  /// checkpoint contains them.
   struct File {
     std::string name;
     std::string content;
@@ -62,17 +63,17 @@ class Tokenizer {
   virtual std::vector<File> files() const = 0;
 };
 
-/// Reads a tokenizer from a file, plain or gzip; its kind is told by what is in it: a SentencePiece
-/// model, a tokenizer file of heed, or a list of words (word_list.h).
+/// Reads a tokenizer from a file, plain or gzip. The content decides the kind: a SentencePiece
+/// model, a heed tokenizer file, or a list of words (word_list.h).
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
 /// The same from a file's content; `source` names it in messages.
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string content, std::string_view source);
 
-/// Writes the file that load_tokenizer() reads the same tokenizer from, whole or not at all.
+/// Writes a file from which load_tokenizer() reads the same tokenizer, whole or not at all.
 void save_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& path);
 
-/// The tokens of one word: those from begin up to, without, end.
+/// The tokens of one word: [begin, end).
 struct WordSpan {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -80,8 +81,8 @@ struct WordSpan {
   friend bool operator==(const WordSpan&, const WordSpan&) = default;
 };
 
-/// The words of a sentence of tokens, in order. Words are what white space parts; a text without
-/// any, as Chinese is written, is one word. Begin, end and padding belong to none.
+/// The words of a tokenized sentence, in order. White space separates words; a text without any,
+/// such as Chinese, is one word. Begin, end and padding belong to no word.
 std::vector<WordSpan> word_spans(const Tokenizer& tokenizer, std::span<const std::int32_t> ids);
 
 }  // namespace heed

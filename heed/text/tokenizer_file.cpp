@@ -9,17 +9,17 @@ namespace heed {
 
 void TokenizerFile::fields(io::Fields& field) {
   field("heed_tokenizer", heed_tokenizer, "version of this format");
-  field("kind", kind, "what the tokens are");
-  field("joint", joint, "mark at the end of tokens that go on in the next");
-  field("threshold", threshold, "merges into tokens rarer than this are undone");
+  field("kind", kind, "kind of the tokenizer");
+  field("joint", joint, "mark at the end of tokens whose word continues in the next token");
+  field("threshold", threshold, "merges into tokens counted less often are undone");
   field("codes", codes, "the lines of the file of BPE codes");
-  field("tokens", tokens, "all tokens, special ones included; their numbers count from 0");
-  field("counts", counts, "how often each was seen", {.min = 0});
+  field("tokens", tokens, "all tokens in the order of their ids, including special ones");
+  field("counts", counts, "count of each token", {.min = 0});
 }
 
 void TokenizerFile::validate() const {
   HEED_CHECK(heed_tokenizer == kVersion,
-             "[tokenizer] the file is of version {}: this heed reads version {}", heed_tokenizer,
+             "[tokenizer] the file has version {}: this heed reads version {}", heed_tokenizer,
              kVersion);
   HEED_CHECK(counts.empty() || counts.size() == tokens.size(),
              "[tokenizer] there are {} counts for {} tokens", counts.size(), tokens.size());

@@ -1,5 +1,5 @@
-// heed's own file of a tokenizer that has no format of its own: JSON that says its kind and lists
-// its tokens in order. SentencePiece models stay what they are.
+// The file format of tokenizers that have no other: JSON with the kind and the list of tokens.
+// SentencePiece models keep their own format.
 //
 //   { "heed_tokenizer": 1, "kind": "words", "tokens": ["<unk>", "<s>", "</s>", "<pad>", "dog"], … }
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace heed {
 
-/// The kinds of tokenizers that are stored so.
+/// The kinds of tokenizers that use this format.
 enum class TokenizerKind { words, characters, subword_nmt };
 
 constexpr std::array<io::EnumName<TokenizerKind>, 3> enum_names(TokenizerKind) {
@@ -25,7 +25,7 @@ constexpr std::array<io::EnumName<TokenizerKind>, 3> enum_names(TokenizerKind) {
            {TokenizerKind::subword_nmt, "subword_nmt"}}};
 }
 
-/// What such a file holds.
+/// The content of a tokenizer file.
 struct TokenizerFile {
   static constexpr std::int64_t kVersion = 1;
 
@@ -43,16 +43,16 @@ struct TokenizerFile {
   Vocabulary vocabulary() const;
 };
 
-/// The file of a kind and its vocabulary, for the caller to complete.
+/// A file with the given kind and vocabulary; the caller sets the other members.
 TokenizerFile tokenizer_file(TokenizerKind kind, const Vocabulary& vocabulary);
 
 /// The file as text.
 std::string tokenizer_text(const TokenizerFile& file);
 
-/// Whether a text is meant to be such a file.
+/// True if a text looks like a tokenizer file.
 bool is_tokenizer_text(std::string_view text);
 
-/// Reads such a text, strictly; `source` names it in messages.
+/// Reads a tokenizer file strictly; `source` names it in messages.
 TokenizerFile parse_tokenizer_file(std::string_view text, std::string_view source);
 
 }  // namespace heed

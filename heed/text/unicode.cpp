@@ -12,8 +12,8 @@ utf8proc_int32_t signed_code(char32_t code_point) {
   return static_cast<utf8proc_int32_t>(code_point);
 }
 
-// Code points that case mappings look through: 3.13 of the Unicode Standard, with the letters of
-// word breaks that are punctuation.
+// Case_Ignorable code points (Unicode Standard, 3.13), including punctuation that may be inside a
+// word.
 bool is_case_ignorable(char32_t c) {
   static constexpr std::array<char32_t, 17> kInsideWords = {
       U'\'',  U'.',   U':',   0x00B7, 0x0387, 0x055F, 0x05F4, 0x2018, 0x2019,
@@ -36,14 +36,14 @@ bool is_cased(char32_t c) {
          category == UTF8PROC_CATEGORY_LT;
 }
 
-// Whether the sigma at `at` ends a word: a cased letter before it, none behind it.
+// True if the sigma at `at` ends a word: there is a cased letter before it and none after it.
 bool ends_word(std::u32string_view text, std::size_t at) {
   std::size_t before = at;
   while (before > 0 && is_case_ignorable(text[before - 1])) --before;
   if (before == 0 || !is_cased(text[before - 1])) return false;
-  std::size_t behind = at + 1;
-  while (behind < text.size() && is_case_ignorable(text[behind])) ++behind;
-  return behind == text.size() || !is_cased(text[behind]);
+  std::size_t after = at + 1;
+  while (after < text.size() && is_case_ignorable(text[after])) ++after;
+  return after == text.size() || !is_cased(text[after]);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Vocabulary::Vocabulary(std::vector<TokenCount> tokens) : tokens_(std::move(token
                io::in_quotes(token));
     if (is_special_name(token)) continue;
     const auto [place, is_new] = ids_.emplace(token, static_cast<std::int32_t>(i));
-    HEED_CHECK(is_new, "[vocabulary] {} is token {} and again token {}: each may stand once",
+    HEED_CHECK(is_new, "[vocabulary] {} is token {} and again token {}: each may appear once",
                io::in_quotes(token), place->second, i);
   }
 }
@@ -47,7 +47,7 @@ void Vocabulary::place_special() {
     const auto name = std::find(kSpecialNames.begin(), kSpecialNames.end(), tokens_[i].token);
     if (name == kSpecialNames.end()) continue;
     std::int32_t& place = found[static_cast<std::size_t>(name - kSpecialNames.begin())];
-    HEED_CHECK(place < 0, "[vocabulary] {} is token {} and again token {}: each may stand once",
+    HEED_CHECK(place < 0, "[vocabulary] {} is token {} and again token {}: each may appear once",
                *name, place, i);
     place = static_cast<std::int32_t>(i);
   }
@@ -71,7 +71,7 @@ std::int32_t Vocabulary::id_of(std::string_view token) const {
 }
 
 const TokenCount& Vocabulary::at(std::int32_t id) const {
-  HEED_CHECK(id >= 0 && id < size(), "[vocabulary] there is no token {}: they go from 0 to {}", id,
+  HEED_CHECK(id >= 0 && id < size(), "[vocabulary] there is no token {}: ids go from 0 to {}", id,
              size() - 1);
   return tokens_[static_cast<std::size_t>(id)];
 }
@@ -86,7 +86,7 @@ void TokenCounter::add(std::string_view token) {
 
 Vocabulary TokenCounter::vocabulary(const VocabularyOptions& options) const {
   HEED_CHECK(options.size == 0 || options.size > static_cast<std::int64_t>(kSpecials),
-             "[vocabulary] a size of {} leaves no place beside the {} special tokens", options.size,
+             "[vocabulary] a size of {} leaves no room besides the {} special tokens", options.size,
              kSpecials);
   std::vector<TokenCount> tokens;
   for (const auto& [token, count] : counts_) {

@@ -1,5 +1,5 @@
-// The numbered tokens behind word lists, BPE and characters: four special ones and the rest by
-// frequency. Reading and writing lists: word_list.h. SentencePiece models have their own.
+// The vocabulary of the word, BPE and character tokenizers: four special tokens, and the others by
+// frequency. word_list.h reads and writes lists. SentencePiece models have their own vocabulary.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace heed {
 /// The names of the special tokens: unknown, begin, end, padding.
 inline constexpr std::array<std::string_view, 4> kSpecialNames = {"<unk>", "<s>", "</s>", "<pad>"};
 
-/// Lets maps of strings be asked with string_views.
+/// A hash that allows lookup of string_views in maps of strings.
 struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const {
@@ -26,11 +26,11 @@ struct StringHash {
   }
 };
 
-/// A map from strings.
+/// A map with string keys.
 template <typename T>
 using StringMap = std::unordered_map<std::string, T, StringHash, std::equal_to<>>;
 
-/// A token and how often it was seen.
+/// A token and its count.
 struct TokenCount {
   std::string token;
   std::int64_t count = 0;
@@ -38,29 +38,29 @@ struct TokenCount {
   friend bool operator==(const TokenCount&, const TokenCount&) = default;
 };
 
-/// Tokens with numbers from 0.
+/// Tokens with ids from 0.
 class Vocabulary {
  public:
-  /// The special tokens alone.
+  /// Only the special tokens.
   Vocabulary() : Vocabulary(std::vector<TokenCount>()) {}
-  /// Tokens in order. If none of them has a special name the four special ones come before them;
-  /// otherwise each keeps its place and the special ones that lack come behind them. A token twice,
-  /// an empty one and one that is no UTF-8 are errors.
+  /// Tokens in the order of their ids. If none of them has a special name, the four special tokens
+  /// are put before them; otherwise each keeps its place and missing special tokens are appended.
+  /// Duplicate tokens, empty tokens and tokens that are not UTF-8 are errors.
   explicit Vocabulary(std::vector<TokenCount> tokens);
 
-  /// The number of tokens, special ones included.
+  /// The number of tokens, including special ones.
   std::int64_t size() const { return static_cast<std::int64_t>(tokens_.size()); }
-  /// The number of a token of text; unknown for others, special names too: no text can end a
-  /// sentence by writing "</s>".
+  /// The id of a token of text, or the unknown token. Special names are unknown too, so that a text
+  /// cannot end a sentence by containing "</s>".
   std::int32_t id_of(std::string_view token) const;
-  /// Whether a token of text is there.
+  /// True if the vocabulary has this token of text.
   bool contains(std::string_view token) const { return ids_.contains(token); }
-  /// The token of a number; one outside the vocabulary throws heed::Error.
+  /// The token of an id; an id outside the vocabulary throws heed::Error.
   const std::string& token(std::int32_t id) const { return at(id).token; }
-  /// How often the token was seen; 0 where nobody counted.
+  /// The count of the token; 0 if there are no counts.
   std::int64_t count(std::int32_t id) const { return at(id).count; }
   const SpecialTokens& special() const { return special_; }
-  /// Whether the token is begin, end or padding: what has no text.
+  /// True for begin, end and padding, which have no text.
   bool is_silent(std::int32_t id) const {
     return id == special_.begin || id == special_.end || id == special_.padding;
   }
@@ -77,27 +77,28 @@ class Vocabulary {
 
   std::vector<TokenCount> tokens_;
   SpecialTokens special_;
-  StringMap<std::int32_t> ids_;  // without the special ones
+  StringMap<std::int32_t> ids_;  // without special tokens
 };
 
-/// Which of the counted tokens a vocabulary gets.
+/// Selects the tokens of a vocabulary by count.
 struct VocabularyOptions {
   std::int64_t size = 0;
   std::int64_t min_count = 1;
 
   void fields(io::Fields& field) {
-    field("size", size, "most tokens, the four special ones included; 0: all", {.min = 0});
-    field("min_count", min_count, "tokens seen less often are left out", {.min = 1});
+    field("size", size, "maximum number of tokens, including the four special ones; 0: all",
+          {.min = 0});
+    field("min_count", min_count, "tokens with a smaller count are left out", {.min = 1});
   }
 };
 
-/// Counts tokens and makes a vocabulary of them.
+/// Counts tokens and makes a vocabulary.
 class TokenCounter {
  public:
-  /// Counts a token once more. Special names and what is no UTF-8 never become tokens.
+  /// Adds one to the count of a token. Special names and invalid UTF-8 are ignored.
   void add(std::string_view token);
-  /// The most frequent first; of equally frequent ones the lesser text (by bytes) first, so that
-  /// the order of the files does not matter.
+  /// The vocabulary, most frequent tokens first. Equally frequent tokens are sorted by bytes, so
+  /// that the order of the files does not matter.
   Vocabulary vocabulary(const VocabularyOptions& options = {}) const;
 
  private:

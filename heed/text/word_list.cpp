@@ -14,13 +14,13 @@ namespace heed {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
-// fairseq's mark of words that stand for its own special ones.
+// fairseq's mark of words that replace its own special tokens.
 constexpr std::string_view kOverwrite = " #fairseq:overwrite";
 
 struct Line {
   std::string_view token;
   std::optional<std::int64_t> count;
-  std::string_view rest;  // what stands behind the token, count or not
+  std::string_view rest;  // the text after the token, a count or not
 };
 
 Line parse_line(std::string_view line) {
@@ -39,17 +39,17 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789.-+eE") == text.npos;
 }
 
-// Says what is wrong with a line that is no token and no token with its count.
+// Throws an error about a line that is neither a token nor a token with its count.
 [[noreturn]] void fail_line(const Line& line, std::string_view source, std::size_t number) {
   if (is_number(line.rest)) {
     fail(
-        "[word list] {}:{}: {} is no count: if this lies beside a SentencePiece model, give the "
-        ".model file itself",
+        "[word list] {}:{}: {} is not a count: if this file belongs to a SentencePiece model, give "
+        "the .model file itself",
         source, number, io::in_quotes(line.rest));
   }
   fail(
-      "[word list] {}:{}: {} stands behind the token {}: a line holds one token, or one and its "
-      "count (are these BPE codes? they need a word list of their own: heed vocab convert)",
+      "[word list] {}:{}: {} follows the token {}: a line holds one token, or a token and its "
+      "count (if these are BPE codes, they also need a word list: see heed vocab convert)",
       source, number, io::in_quotes(line.rest), io::in_quotes(line.token));
 }
 
@@ -85,7 +85,7 @@ Vocabulary parse_word_list(std::string_view text, std::string_view source) {
     if (number == 1) counted = line.count.has_value();
     if (counted ? !line.count : !line.rest.empty()) fail_line(line, source, number);
     const auto [place, is_new] = lines_of.emplace(line.token, number);
-    HEED_CHECK(is_new, "[word list] {}:{}: {} stands in line {} already", source, number,
+    HEED_CHECK(is_new, "[word list] {}:{}: {} is already in line {}", source, number,
                io::in_quotes(line.token), place->second);
     tokens.push_back({std::string(line.token), line.count.value_or(0)});
   }
@@ -99,7 +99,7 @@ std::string word_list_text(const Vocabulary& vocabulary, bool with_counts) {
   std::string text;
   for (const TokenCount& entry : tokens) {
     HEED_CHECK(entry.token.find_first_of(" \t\r\n") == entry.token.npos,
-               "[word list] the token {} cannot stand in a list: it has white space in it",
+               "[word list] the token {} cannot be written to a list: it contains white space",
                io::in_quotes(entry.token));
     text += entry.token;
     if (with_counts) fmt::format_to(std::back_inserter(text), " {}", entry.count);

@@ -1,7 +1,7 @@
-// Lists of tokens as text files: one a line, alone or with its count behind it ("dog 17", as
-// fairseq's dict.txt and subword-nmt's get-vocab write). Line n is token n of the list; where the
-// special tokens stand, see Vocabulary. SentencePiece's .vocab files are not read: the .model
-// beside them is.
+// Lists of tokens as text files: one token per line, alone or followed by its count ("dog 17", as
+// in fairseq's dict.txt and the output of subword-nmt's get-vocab). Line n is token n of the list;
+// Vocabulary defines the place of special tokens. SentencePiece's .vocab files are not supported;
+// use the .model file.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace heed {
 
-/// Reads a list; `source` names it in messages, which say the line. Counts are read if every line
+/// Reads a list; `source` names it in messages, which give the line. Counts are read if every line
 /// has one.
 Vocabulary parse_word_list(std::string_view text, std::string_view source);
 
-/// The list as text, with or without counts. Special tokens in front, their usual place, are left
-/// out; elsewhere they are written, so that parse_word_list() gives the same vocabulary again.
+/// The list as text, with or without counts. Special tokens at the start, their usual place, are
+/// left out; elsewhere they are written, so that parse_word_list() returns the same vocabulary.
 std::string word_list_text(const Vocabulary& vocabulary, bool with_counts);
 
 }  // namespace heed

@@ -32,7 +32,7 @@ std::vector<std::string_view> split_at_spaces(std::string_view text) {
 
 std::string joint_of(const Vocabulary& vocabulary) {
   const auto tokens = vocabulary.tokens();
-  // A token that is nothing but the mark may be a word of the text.
+  // A token that is only the mark may be a word of the text.
   const bool used = std::any_of(tokens.begin(), tokens.end(), [](const TokenCount& entry) {
     return entry.token.size() > kUsualJoint.size() && has_joint(entry.token, kUsualJoint);
   });

@@ -1,6 +1,6 @@
-// Words that white space parts, by a list. What is not in the list is unknown. Text that
-// subword-nmt has cut already ("wor@@ ld") is such text too: a joint, "@@", tells decode() to put
-// it together. Cutting it here is subword_nmt.h's work.
+// A tokenizer of words that are separated by white space, with a word list. Words that are not in
+// the list are unknown. It also reads text that subword-nmt has already split ("wor@@ ld"): with
+// the joint "@@", decode() joins the parts again. subword_nmt.h splits words itself.
 #pragma once
 
 #include <filesystem>
@@ -14,23 +14,23 @@
 
 namespace heed {
 
-/// The words of a text. White space is ASCII's: a no-break space belongs to its word.
+/// The words of a text. Only ASCII white space separates words; a no-break space is part of a word.
 std::vector<std::string_view> split_at_spaces(std::string_view text);
 
-/// The joint of a vocabulary: "@@" if a token ends in it, none ("") otherwise.
+/// The joint of a vocabulary: "@@" if a token ends in it, otherwise "".
 std::string joint_of(const Vocabulary& vocabulary);
 
-/// Tokens as text, parted by spaces; those that end in the joint, if there is one, are put together
+/// Tokens as text, separated by spaces. Tokens that end in the joint, if there is one, are joined
 /// with the next, as sed 's/@@ //g' does.
 std::string join_tokens(const Vocabulary& vocabulary, std::span<const std::int32_t> ids,
                         std::string_view joint);
 
-/// A tokenizer by a list of words.
+/// A tokenizer that uses a word list.
 class Words : public Tokenizer {
  public:
-  /// The joint is that of the vocabulary.
+  /// Uses the joint of the vocabulary.
   explicit Words(Vocabulary vocabulary);
-  /// With a joint, or none ("").
+  /// Uses the given joint; "" means none.
   Words(Vocabulary vocabulary, std::string joint);
 
   std::string_view kind() const override { return "words"; }
@@ -51,7 +51,7 @@ class Words : public Tokenizer {
   std::string joint_;
 };
 
-/// The words of text files, plain or gzip, as a vocabulary.
+/// Makes a vocabulary of the words of text files, plain or gzip.
 Vocabulary count_words(std::span<const std::filesystem::path> paths,
                        const VocabularyOptions& options = {});
 

@@ -18,12 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What belongs to a run rather than to its model.
+// Files that belong to the run rather than to its model.
 bool is_of_training(const std::string& name) {
-  return name == kOptimizerFile || name == kProgressFile;
+  return name == kOptimizerFile || name == kProgressFile || name == kParametersFile;
 }
 
-// Sums in double, so that the mean of equal models is that model to the bit.
+// Sums in f64, so that the mean of equal models is that model to the bit.
 std::vector<NamedTensor> mean_of(std::span<const fs::path> folders) {
   std::vector<NamedTensor> sums, read;
   for (const fs::path& folder : folders) {
@@ -50,7 +50,7 @@ std::vector<NamedTensor> mean_of(std::span<const fs::path> folders) {
 
 void average_models(std::span<const fs::path> folders, const fs::path& to) {
   HEED_CHECK(!folders.empty(), "[average] no models: give at least one folder");
-  for (const fs::path& folder : folders) kind_of_model(folder);  // or it says what is missing
+  for (const fs::path& folder : folders) kind_of_model(folder);  // throws if a file is missing
   const std::vector<NamedTensor> mean = mean_of(folders);
   const fs::path place = to.has_filename() ? to : to.parent_path();
   fs::path temporary = place;

@@ -1,5 +1,5 @@
-// The mean of checkpoints' parameters: often better than any of them, since the last updates of a
-// run circle around a good place (Vaswani et al. 2017 averaged the last five).
+// Averages the parameters of checkpoints. The mean is often better than each of them, since the
+// last updates of a run move around a good point (Vaswani et al. 2017 averaged the last five).
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 namespace heed {
 
 /// Writes a model folder with the mean of the models in `folders`, which must have the same
-/// parameters; all else is that of the last of them. The folder `to` must not exist yet, and
-/// appears whole or not at all.
+/// parameters; all other files are those of the last folder. The folder `to` must not exist yet,
+/// and appears only when it is complete.
 void average_models(std::span<const std::filesystem::path> folders,
                     const std::filesystem::path& to);
 

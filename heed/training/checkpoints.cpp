@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "checkpoint_";
-constexpr std::string_view kTemporary = ".heed-checkpoint";  // stands for one being written
-constexpr std::string_view kDropped = ".heed-dropped";       // and for one being removed
+constexpr std::string_view kTemporary = ".heed-checkpoint";  // one being written
+constexpr std::string_view kDropped = ".heed-dropped";       // one being removed
 constexpr const char* kNewLink = ".heed-link";
 
 std::optional<std::int64_t> update_of(const fs::path& path) {

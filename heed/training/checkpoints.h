@@ -4,9 +4,9 @@
 //   model/checkpoint_last -> checkpoint_1000
 //   model/checkpoint_best -> checkpoint_800
 //
-// A checkpoint is written under a temporary name, synced and renamed, and only then do the links
-// move; one that is dropped is renamed before it is removed. So whenever the process dies, every
-// name leads to something whole.
+// A checkpoint is written under a temporary name, synced and renamed; then the links are moved. A
+// checkpoint is renamed before it is removed. So every name refers to a complete folder, even if
+// the process dies.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,27 @@
 
 namespace heed {
 
-/// What a checkpoint has besides the files of its model.
+/// The files of a checkpoint besides those of its model.
 inline constexpr std::string_view kOptimizerFile = "optimizer.safetensors";
 inline constexpr std::string_view kProgressFile = "progress.json";
+/// The parameters that are trained, where the model of the checkpoint is their moving average.
+inline constexpr std::string_view kParametersFile = "parameters.safetensors";
 
 class Checkpoints {
  public:
-  /// Makes the folder if it is not there. The newest `keep` are kept, besides those that links lead
-  /// to; 0: all. Looking changes nothing: another process may be writing.
+  /// Creates the folder if it does not exist. Keeps the newest `keep` checkpoints, and those that
+  /// links refer to; 0: all. The constructor deletes nothing: another process may be writing.
   Checkpoints(std::filesystem::path root, std::int64_t keep);
 
-  /// Writes the checkpoint of an update, over what a killed process left half-written, by `fill`,
-  /// which is given the folder to write into; checkpoint_last then leads to it, and checkpoint_best
-  /// too if it is the best.
+  /// Writes the checkpoint of an update by `fill`, which is given the folder to write into, and
+  /// replaces a partial one of a killed process. Then checkpoint_last refers to it, and
+  /// checkpoint_best too if `best` is set.
   void write(std::int64_t update, bool best,
              FunctionRef<void(const std::filesystem::path& folder)> fill);
-  /// The newest one. It may be newer than what checkpoint_last leads to, if the process died
-  /// between the two.
+  /// The newest checkpoint. It may be newer than checkpoint_last if the process died between
+  /// writing the two.
   std::optional<std::filesystem::path> last() const;
-  /// The updates that have a checkpoint, rising.
+  /// The updates that have a checkpoint, in ascending order.
   std::vector<std::int64_t> updates() const;
   /// The folder of an update's checkpoint.
   std::filesystem::path folder(std::int64_t update) const;

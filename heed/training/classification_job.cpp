@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/autograd/tape.h"
+#include "heed/generation/model_folder.h"
 #include "heed/ops/cross_entropy.h"
 #include "heed/ops/order.h"
 
@@ -19,7 +20,7 @@ ClassificationJob::ClassificationJob(TextClassifier classifier,
 
 BatchLoss ClassificationJob::next() {
   const LabelledBatch batch = stream_.next();
-  const Tensor scores = classifier_.model(batch.tokens, batch.lengths);  // [B, C]
+  const Tensor scores = (*classifier_.model)(batch.tokens, batch.lengths);  // [B, C]
   BatchLoss loss{.counted = batch.labels.numel(),
                  .source_tokens = batch.token_count,
                  .target_tokens = batch.labels.numel()};
@@ -27,7 +28,7 @@ BatchLoss ClassificationJob::next() {
       cross_entropy(scores, batch.labels,
                     {.label_smoothing = options_.label_smoothing, .reduction = Reduction::sum});
   const NoGrad no_grad;
-  loss.likelihood =
+  loss.negative_log_likelihood =
       cross_entropy(scores.detach(), batch.labels, {.reduction = Reduction::sum}).item();
   return loss;
 }
@@ -46,7 +47,7 @@ std::vector<Judgement> ClassificationJob::validate() {
   double sum = 0.0, right = 0.0;
   for (std::int64_t i = 0; i < plan.size(); ++i) {
     const LabelledBatch batch = make_batch(*validation_, plan.rows(i));
-    const Tensor scores = classifier_.model(batch.tokens, batch.lengths);  // [B, C]
+    const Tensor scores = (*classifier_.model)(batch.tokens, batch.lengths);  // [B, C]
     sum += cross_entropy(scores, batch.labels, {.reduction = Reduction::sum}).item();
     const auto said = argmax(scores).to_vector<std::int64_t>();
     const auto labels = batch.labels.to_vector<std::int64_t>();
@@ -57,7 +58,7 @@ std::vector<Judgement> ClassificationJob::validate() {
 }
 
 void ClassificationJob::save(const std::filesystem::path& folder) const {
-  save_text_classifier(classifier_, folder);
+  save_model(classifier_, folder);
 }
 
 }  // namespace heed

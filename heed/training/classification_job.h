@@ -1,4 +1,4 @@
-// Training a classifier of texts: batches of labelled lines, cross entropy of the label, and
+// Training of a text classifier: batches of labelled lines, cross entropy of the label, and
 // validation by loss and accuracy.
 #pragma once
 
@@ -22,7 +22,7 @@ class ClassificationJob : public Job {
                     std::shared_ptr<const LabelledCorpus> validation,
                     const ClassificationJobOptions& options);
 
-  Module& model() override { return classifier_.model; }
+  Module& model() override { return *classifier_.model; }
   BatchLoss next() override;
   StreamPosition position() const override { return stream_.position(); }
   void seek(const StreamPosition& position) override { stream_.seek(position); }

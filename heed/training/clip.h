@@ -1,5 +1,5 @@
-// Clipping by the global norm (Pascanu et al. 2013). The gradients are only read: the scale goes to
-// the optimiser's step, which applies it on the way.
+// Clipping by the global norm (Pascanu et al. 2013). The gradients are only read: the optimiser's
+// step applies the scale.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 namespace heed {
 
 struct ClippedGradient {
-  double norm;   // of all gradients as one vector; not finite if any of them is not
+  double norm;   // of all gradients as one vector; not finite if a gradient is not
   double scale;  // min(1, max_norm / (norm + 1e-6)), as in PyTorch
 };
 
-/// The norm of all gradients (parameters without one count as 0), and what brings it down to
-/// max_norm; an infinite max_norm only measures.
+/// The norm of all gradients (parameters without one count as 0), and the scale that reduces it to
+/// max_norm. An infinite max_norm only measures.
 ClippedGradient clip(std::span<const Tensor> parameters, double max_norm);
 
 }  // namespace heed

@@ -21,7 +21,7 @@ constexpr std::string_view kTrainHeader =
     "update,epoch,loss,perplexity,rate,norm,skipped,source_tokens,target_tokens,seconds";
 constexpr std::string_view kValidHeader = "update,epoch,metric,value,best,seconds";
 constexpr std::size_t kPerplexity = 3, kSkipped = 6;  // columns
-constexpr std::size_t kMetric = 2, kValue = 3;        // and of valid.csv
+constexpr std::size_t kMetric = 2, kValue = 3;        // columns of valid.csv
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 using Cells = std::vector<std::string_view>;
@@ -44,7 +44,7 @@ std::optional<T> number(std::string_view text) {
   return value;
 }
 
-// The file without the lines of later updates and without one that was torn.
+// Removes the lines of later updates and an incomplete last line.
 void cut(const fs::path& path, std::string_view header, std::int64_t update) {
   std::string kept = fmt::format("{}\n", header);
   if (fs::exists(path)) {
@@ -65,13 +65,13 @@ void cut(const fs::path& path, std::string_view header, std::int64_t update) {
   io::write_file(path, kept);
 }
 
-// Calls `row` with the cells of every line behind the header.
+// Calls `row` with the cells of every line after the header.
 template <typename Row>
 void read_rows(std::string_view text, const fs::path& file, std::string_view header, Row row) {
   const std::size_t columns = split(header).size();
   for (std::int64_t at = 1; !text.empty(); ++at) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return;  // it is being written
+    if (end == std::string_view::npos) return;  // it is still being written
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     if (at == 1) {
@@ -108,7 +108,7 @@ void CurveWriter::updated(const UpdateReport& report) {
   HEED_ASSERT(training_);
   training_->write(fmt::format(
       "{},{:.7g},{:.7g},{:.7g},{:.7g},{:.7g},{},{},{},{:.4g}\n", report.update, report.epoch,
-      report.loss, std::exp(report.likelihood), report.rate, report.gradient_norm,
+      report.loss, std::exp(report.negative_log_likelihood), report.rate, report.gradient_norm,
       report.skipped ? 1 : 0, report.source_tokens, report.target_tokens, report.seconds));
 }
 

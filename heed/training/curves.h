@@ -1,10 +1,10 @@
-// The curves of a training run as two CSV files beside its checkpoints:
+// The curves of a training run as two CSV files in its folder, next to the checkpoints:
 //
 //   train.csv   update,epoch,loss,perplexity,rate,norm,skipped,source_tokens,target_tokens,seconds
 //   valid.csv   update,epoch,metric,value,best,seconds
 //
-// A line an update, and a line for each number of a validation. A run that is killed and goes on
-// loses the lines behind the checkpoint it goes on from, so that no update is there twice.
+// One line for each update, and one for each number of a validation. A run that resumes removes the
+// lines after its checkpoint, so that no update appears twice.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace heed {
 inline constexpr std::string_view kTrainCurve = "train.csv";
 inline constexpr std::string_view kValidCurve = "valid.csv";
 
-/// Writes the curves; a line is with the system before the next update begins.
+/// Writes the curves; each line is given to the system before the next update begins.
 class CurveWriter : public TrainingWatcher {
  public:
   explicit CurveWriter(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -51,18 +51,17 @@ struct Curve {
   std::vector<CurvePoint> points;
 };
 
-/// What the files of a folder hold.
+/// The content of the files of a folder.
 struct Curves {
-  /// The loss of training without label smoothing, as validation's is; without updates that were
-  /// skipped.
+  /// The training loss without label smoothing, like the validation loss; without skipped updates.
   std::vector<CurvePoint> training;
   std::vector<Curve> validation;  ///< One for each metric, in the order they first appear.
 };
 
-/// Reads the curves of a run, which may still be going on: an unfinished last line is left out.
+/// Reads the curves of a run, which may still be running: an incomplete last line is ignored.
 Curves read_curves(const std::filesystem::path& folder);
 
-/// The same of the two files' texts; `folder` names them in messages.
+/// The same from the texts of the two files; `folder` names them in messages.
 Curves parse_curves(std::string_view training, std::string_view validation,
                     const std::filesystem::path& folder);
 

@@ -10,7 +10,7 @@
 namespace heed {
 
 void EmaConfig::fields(io::Fields& field) {
-  field("decay", decay, "share of the average kept at each update", {.min = 0, .max = 1});
+  field("decay", decay, "decay of the average at each update", {.min = 0, .max = 1});
 }
 
 Ema::Ema(const std::vector<NamedTensor>& parameters, const EmaConfig& config) : config_(config) {

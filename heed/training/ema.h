@@ -17,7 +17,7 @@ struct EmaConfig {
   void fields(io::Fields& field);
 };
 
-/// Averages of the f32 or f64 parameters, starting at their present values; others are passed over.
+/// Averages of the f32 or f64 parameters, starting at their current values; others are ignored.
 class Ema {
  public:
   explicit Ema(const std::vector<NamedTensor>& parameters, const EmaConfig& config = {});
@@ -31,7 +31,7 @@ class Ema {
 
   /// Writes the averages, atomically.
   void save(const std::filesystem::path& path) const;
-  /// Reads what save() has written; all or nothing.
+  /// Reads what save() has written; on an error nothing is changed.
   void load(const std::filesystem::path& path);
 
  private:

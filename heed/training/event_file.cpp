@@ -12,7 +12,7 @@
 namespace heed {
 namespace {
 
-// CRC-32C (Castagnoli), the polynomial 0x1edc6f41 from the lowest bit.
+// CRC-32C (Castagnoli), polynomial 0x1edc6f41, lowest bit first.
 constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < 256; ++i) {
@@ -23,7 +23,8 @@ constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
   return table;
 }();
 
-// Records hold it turned and moved, so that the sum of a text that holds sums is still a good one.
+// Records store the checksum rotated and with an offset added, so that checksums of data that
+// contains checksums remain good.
 std::uint32_t masked_crc(std::string_view bytes) {
   std::uint32_t crc = 0xffffffffu;
   for (const char byte : bytes) {
@@ -51,7 +52,7 @@ void put_varint(std::string& out, std::uint64_t value) {
   out += static_cast<char>(value);
 }
 
-// The ways protobuf writes a field.
+// The wire types of protobuf fields.
 enum Wire : std::uint8_t { kVarint = 0, kDouble = 1, kBytes = 2, kFloat = 5 };
 
 void put_tag(std::string& out, std::uint64_t field, Wire wire) {
@@ -64,8 +65,8 @@ void put_bytes(std::string& out, std::uint64_t field, std::string_view bytes) {
   out += bytes;
 }
 
-// Event: wall_time = 1, step = 2; behind them its kind: file_version = 3, summary = 5,
-// session_log = 7.
+// Event: wall_time = 1, step = 2, followed by its kind: file_version = 3, summary = 5, session_log
+// = 7.
 std::string event_record(const Event& event, std::uint64_t kind, std::string_view content) {
   std::string out;
   put_tag(out, 1, kDouble);
@@ -88,7 +89,7 @@ Event now(std::int64_t step) {
 std::string version_record(const Event& event) { return event_record(event, 3, "brain.Event:2"); }
 
 std::string restart_record(const Event& event) {
-  std::string log;  // SessionLog: status = 1, of which START is 1
+  std::string log;  // SessionLog: status = 1, where START is 1
   put_tag(log, 1, kVarint);
   put_varint(log, 1);
   return event_record(event, 7, log);
@@ -110,7 +111,7 @@ void EventWriter::began(std::int64_t update) {
   HEED_CHECK(!error, "[train] cannot make the folder {}: {}", folder_.string(), error.message());
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  // TensorBoard knows its files by "tfevents" and reads them in the order of their names.
+  // TensorBoard finds its files by "tfevents" and reads them in the order of their names.
   const Event first = now(0);
   file_.emplace(folder_ / fmt::format("events.out.tfevents.{:.6f}.{}.{}", first.wall_time,
                                       host.data(), ::getpid()));

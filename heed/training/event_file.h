@@ -1,6 +1,6 @@
-// Numbers over updates as TensorBoard reads them: records of TFRecord form (length, data, and the
-// CRC-32C of each), the data being the protobuf messages Event and Summary, encoded by hand: of
-// them only scalars are needed.
+// Event files of numbers over updates for TensorBoard: TFRecord records (length, data, and the
+// CRC-32C of each) that hold the protobuf messages Event and Summary. They are encoded by hand,
+// since only scalars are needed.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct Event {
   std::int64_t step = 0;
 };
 
-/// The records of the three kinds of event that heed writes: what every file begins with, the news
-/// that steps from this one on are done anew, and a number under a name.
+/// The records of the three kinds of event that heed writes: the version at the start of every
+/// file, the note that steps from this one on are repeated, and a number under a name.
 std::string version_record(const Event& event);
 std::string restart_record(const Event& event);
 std::string scalar_record(const Event& event, std::string_view tag, double value);
 
-/// Writes the means of updates, every so many, and all validations into a new file of a folder:
+/// Writes means over a number of updates, and all validations, into a new file of a folder.
 /// TensorBoard reads the files of a folder as one run.
 class EventWriter : public TrainingWatcher {
  public:

@@ -1,5 +1,5 @@
-// How long and how often, as Marian's users write it: "10e" is ten epochs, "500u" five hundred
-// updates, "5Ku" five thousand, "0" never.
+// Durations and frequencies in Marian's notation: "10e" is ten epochs, "500u" five hundred updates,
+// "5Ku" five thousand, "0" never.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ struct Frequency {
   friend bool operator==(const Frequency&, const Frequency&) = default;
 };
 
-/// Reads such a text; a number alone counts updates. `what` names it in messages.
+/// Parses such a text; a plain number counts updates. `what` names it in messages.
 Frequency parse_frequency(std::string_view text, std::string_view what);
 
-/// What a training run has done.
+/// The progress of a training run.
 struct Done {
   std::int64_t updates = 0;
-  std::int64_t epochs = 0;  ///< Whole ones.
+  std::int64_t epochs = 0;  ///< Complete ones.
 };
 
-/// Whether the update that led from `before` to `now` made it due again.
+/// Whether it became due between `before` and `now`.
 bool is_due(const Frequency& frequency, const Done& before, const Done& now);
-/// Whether so much is done; never if the count is 0.
+/// Whether `now` has reached it; never if the count is 0.
 bool is_reached(const Frequency& frequency, const Done& now);
 
 }  // namespace heed

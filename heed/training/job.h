@@ -1,5 +1,5 @@
-// What a trainer is given to do: a model, batches without end and a way to judge. Translation,
-// language models and classification are jobs; how they are trained is the trainer's affair.
+// The task of a trainer: a model, an endless stream of batches, and validation. Translation,
+// language models and classification are jobs; the trainer handles the training itself.
 #pragma once
 
 #include <filesystem>
@@ -13,14 +13,14 @@ namespace heed {
 
 /// The loss of one batch.
 struct BatchLoss {
-  Tensor sum = {};                 ///< Over all that counts, on the tape.
-  double likelihood = 0.0;         ///< The same without smoothing: negative, in nats.
-  std::int64_t counted = 0;        ///< Tokens (or texts) that it is the sum of.
-  std::int64_t source_tokens = 0;  ///< Read.
-  std::int64_t target_tokens = 0;  ///< Written.
+  Tensor sum = {};                       ///< Sum over all counted elements, on the tape.
+  double negative_log_likelihood = 0.0;  ///< The same sum without label smoothing, in nats.
+  std::int64_t counted = 0;              ///< Number of tokens (or texts) in the sum.
+  std::int64_t source_tokens = 0;        ///< Read.
+  std::int64_t target_tokens = 0;        ///< Written.
 };
 
-/// A number that validation found.
+/// A metric computed by validation.
 struct Judgement {
   std::string name;  ///< "loss", "perplexity", "bleu", …
   double value = 0.0;
@@ -32,16 +32,16 @@ class Job {
   virtual ~Job() = default;
 
   virtual Module& model() = 0;
-  /// The loss of the next batch; the model is in training.
+  /// The loss of the next batch; the model is in training mode.
   virtual BatchLoss next() = 0;
-  /// Where the stream of batches stands, and how to get there again.
+  /// The position in the stream of batches, for resuming.
   virtual StreamPosition position() const = 0;
   virtual void seek(const StreamPosition& position) = 0;
-  /// The share of the present epoch that is done, from 0 to 1.
+  /// The completed share of the current epoch, from 0 to 1.
   virtual double epoch_share() const = 0;
-  /// What the model, in use, does on sentences held out; empty if there are none.
+  /// The metrics of the model, in evaluation mode, on the validation set; empty if there is none.
   virtual std::vector<Judgement> validate() = 0;
-  /// Writes the model and what belongs to it into a folder.
+  /// Writes the model and the files that belong to it into a folder.
   virtual void save(const std::filesystem::path& folder) const = 0;
 };
 

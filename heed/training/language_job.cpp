@@ -5,6 +5,7 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/generation/model_folder.h"
 #include "heed/ops/linear_cross_entropy.h"
 
 namespace heed {
@@ -26,13 +27,13 @@ std::int64_t LanguageJob::epoch_batches() const {
 }
 
 BatchLoss LanguageJob::loss_of(const TokenBlocks& blocks, double smoothing) const {
-  const LanguageModel& model = generator_.model;
+  const CausalModel& model = *generator_.model;
   const Tensor y = model(blocks.tokens);  // [B, T, E]
   const LinearCrossEntropy loss =
-      linear_cross_entropy(y, model.output_weight(), blocks.expected,
+      linear_cross_entropy(y, model.output_layer().weight.data, blocks.expected,
                            {.label_smoothing = smoothing, .reduction = Reduction::sum});
   return {.sum = loss.loss,
-          .likelihood = loss.negative_log_likelihood,
+          .negative_log_likelihood = loss.negative_log_likelihood,
           .counted = loss.counted,
           .source_tokens = blocks.count,
           .target_tokens = blocks.count};
@@ -57,7 +58,7 @@ double LanguageJob::epoch_share() const {
 
 std::vector<Judgement> LanguageJob::validate() {
   const NoGrad no_grad;
-  const BlockSize size{.rows = std::max<std::int64_t>(1, 4096 / options_.batch.length),
+  const BlockSize size{.rows = std::max<std::int64_t>(1, kBatchTokens / options_.batch.length),
                        .length = options_.batch.length};
   const std::int64_t blocks = validation_.block_count(size.length);
   if (blocks == 0) return {};
@@ -65,7 +66,7 @@ std::vector<Judgement> LanguageJob::validate() {
   std::int64_t counted = 0;
   for (std::int64_t first = 0; first < blocks; first += size.rows) {
     const BatchLoss loss = loss_of(validation_.blocks(size, first), 0.0);
-    sum += loss.likelihood;
+    sum += loss.negative_log_likelihood;
     counted += loss.counted;
   }
   const double mean = sum / static_cast<double>(std::max<std::int64_t>(1, counted));
@@ -73,7 +74,7 @@ std::vector<Judgement> LanguageJob::validate() {
 }
 
 void LanguageJob::save(const std::filesystem::path& folder) const {
-  save_text_generator(generator_, folder);
+  save_model(generator_, folder);
 }
 
 }  // namespace heed

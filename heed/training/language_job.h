@@ -1,5 +1,5 @@
-// Training a language model on one long text: random blocks of it, cross entropy of every next
-// token, and validation on blocks of the text held out.
+// Training of a language model on one long text: random blocks of it, cross entropy of every next
+// token, and validation on blocks of the held-out text.
 #pragma once
 
 #include "heed/data/token_stream.h"
@@ -19,9 +19,10 @@ class LanguageJob : public Job {
   LanguageJob(TextGenerator generator, TokenStream training, TokenStream validation,
               const LanguageJobOptions& options);
 
-  Module& model() override { return generator_.model; }
+  Module& model() override { return *generator_.model; }
   BatchLoss next() override;
-  /// An epoch is as many batches as hold the tokens of the text once, though they are drawn anew.
+  /// An epoch is the number of batches that hold as many tokens as the text; blocks are drawn at
+  /// random, so a token may occur more than once.
   StreamPosition position() const override;
   void seek(const StreamPosition& position) override;
   double epoch_share() const override;
@@ -36,7 +37,7 @@ class LanguageJob : public Job {
   TextGenerator generator_;
   TokenStream training_, validation_;
   LanguageJobOptions options_;
-  std::int64_t batches_ = 0;  // drawn so far
+  std::int64_t batches_ = 0;  // number drawn so far
 };
 
 }  // namespace heed

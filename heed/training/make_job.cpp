@@ -4,7 +4,10 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/lines.h"
+#include "heed/models/block.h"
+#include "heed/models/stack.h"
 #include "heed/text/words.h"
 #include "heed/training/classification_job.h"
 #include "heed/training/language_job.h"
@@ -20,7 +23,7 @@ ParallelText open_pairs(const std::vector<std::string>& sets, const TrainConfig&
   return {sets[0], sets[1], options};
 }
 
-// Says what was read; a corpus without a pair is an error.
+// Notes what was read; a corpus without pairs is an error.
 void note_corpus(const std::string& name, const ParallelText& text, const ParallelCorpus& corpus,
                  std::vector<std::string>& notes) {
   notes.push_back(
@@ -41,7 +44,7 @@ std::shared_ptr<const ParallelCorpus> read_training(const TrainConfig& config,
   return corpus;
 }
 
-// Text that subword-nmt has cut is compared as the words it was.
+// Restores the words of a text that subword-nmt has split, for comparison.
 std::string as_words(const Tokenizer& tokenizer, std::string_view line) {
   const auto* const words = dynamic_cast<const Words*>(&tokenizer);
   std::string text(line);
@@ -81,22 +84,32 @@ TranslationValidation read_validation(const TrainConfig& config, const Translato
   return validation;
 }
 
-// Every token of a vocabulary that shares padding with another is a word there, so only a padding
-// of its own stays 0.
+// The embedding of a padding token stays 0, unless the token is also the unknown or the end token.
 std::optional<std::int64_t> padding_of(const Tokenizer& tokenizer) {
   const SpecialTokens special = tokenizer.special();
   if (special.padding == special.unknown || special.padding == special.end) return {};
   return special.padding;
 }
 
+// A new model of the config's kind, as the interface of its task.
+template <typename Interface>
+std::unique_ptr<Interface> new_model(const TrainConfig& config, const ModelSizes& sizes) {
+  ModelChoice choice = config.models.at(config.model_kind());
+  choice.config().set_sizes(sizes);
+  Generator generator(config.trainer.seed);
+  std::unique_ptr<Model> model = choice.make(generator);
+  auto* const typed = dynamic_cast<Interface*>(model.get());
+  HEED_ASSERT(typed != nullptr);
+  model.release();
+  return std::unique_ptr<Interface>(typed);
+}
+
 Translator new_translator(const TrainConfig& config) {
   const TokenizerPair tokenizers = make_tokenizers(config);
-  TransformerConfig model = config.transformer;
-  model.source_vocabulary = tokenizers.source->size();
-  model.target_vocabulary = tokenizers.target->size();
-  if (!model.padding) model.padding = padding_of(*tokenizers.target);
-  Generator generator(config.trainer.seed);
-  return {Transformer(model, generator), tokenizers.source, tokenizers.target};
+  return {new_model<TranslationModel>(config, {.source_vocabulary = tokenizers.source->size(),
+                                               .target_vocabulary = tokenizers.target->size(),
+                                               .padding = padding_of(*tokenizers.target)}),
+          tokenizers.source, tokenizers.target};
 }
 
 std::unique_ptr<Job> make_translation(const TrainConfig& config,
@@ -120,11 +133,8 @@ std::unique_ptr<Job> make_language(const TrainConfig& config,
                                    const std::optional<std::filesystem::path>& checkpoint,
                                    std::vector<std::string>& notes) {
   const auto fresh = [&]() -> TextGenerator {
-    auto tokenizer = make_tokenizer(config);
-    LanguageModelConfig model = config.language_model;
-    model.vocabulary = tokenizer->size();
-    Generator generator(config.trainer.seed);
-    return {LanguageModel(model, generator), tokenizer};
+    const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(config);
+    return {new_model<CausalModel>(config, {.target_vocabulary = tokenizer->size()}), tokenizer};
   };
   TextGenerator generator = checkpoint ? load_text_generator(*checkpoint) : fresh();
   const TokenStreamOptions reading{.on_bad = config.on_bad};
@@ -173,11 +183,9 @@ std::unique_ptr<Job> make_classification(const TrainConfig& config,
         read_labelled(config.valid_sets[0], *tokenizer, reading));
   }
   const auto fresh = [&]() -> TextClassifier {
-    ClassifierConfig model = config.classifier;
-    model.vocabulary = tokenizer->size();
-    model.classes = std::ssize(training->names);
-    Generator generator(config.trainer.seed);
-    return {Classifier(model, generator), tokenizer, training->names};
+    return {new_model<ClassificationModel>(config, {.target_vocabulary = tokenizer->size(),
+                                                    .classes = std::ssize(training->names)}),
+            tokenizer, training->names};
   };
   TextClassifier classifier = saved ? std::move(*saved) : fresh();
   return std::make_unique<ClassificationJob>(
@@ -195,6 +203,10 @@ MadeJob make_job(const TrainConfig& config,
   config.validate();
   HEED_CHECK(!config.train_sets.empty(),
              "[train] there is nothing to train on: give train_sets, source and target");
+  const ModelChoice& model = config.models.at(config.model_kind());
+  for (const AttentionChoice& attention : model.config().attentions()) {
+    check_trainable(model.kind().name, attention);
+  }
   default_generator() = Generator(config.trainer.seed);
   MadeJob made;
   switch (config.task) {
@@ -207,6 +219,11 @@ MadeJob make_job(const TrainConfig& config,
     case Task::classify:
       made.job = make_classification(config, checkpoint, made.notes);
       break;
+  }
+  if (config.checkpoint_activations) {
+    HEED_CHECK(checkpoint_activations(made.job->model()) > 0,
+               "[train] checkpoint_activations: a {} has no Transformer layers; leave it out",
+               config.model_kind().name);
   }
   return made;
 }

@@ -1,5 +1,5 @@
-// The job that a config describes: data read, vocabularies made or read, a model with its first
-// values.
+// Makes the job that a config describes: reads the data, makes or reads the vocabularies, and
+// initialises the model.
 #pragma once
 
 #include <filesystem>
@@ -15,11 +15,11 @@ namespace heed {
 
 struct MadeJob {
   std::unique_ptr<Job> job;
-  std::vector<std::string> notes;  ///< What was read and left out, a line each.
+  std::vector<std::string> notes;  ///< What was read and what was skipped, one line each.
 };
 
-/// Makes the job; the seed of all random numbers is set. Given the checkpoint of an earlier run,
-/// its vocabularies and model are taken, so that nothing is made anew.
+/// Makes the job and sets the seed of all random numbers. If the checkpoint of an earlier run is
+/// given, its vocabularies and model are used instead of new ones.
 MadeJob make_job(const TrainConfig& config, const std::optional<std::filesystem::path>& checkpoint);
 
 }  // namespace heed

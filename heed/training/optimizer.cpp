@@ -25,7 +25,7 @@ double decay_of(const Tensor& parameter, double decay, bool matrices_only) {
   return matrices_only && parameter.rank() < 2 ? 0.0 : decay;
 }
 
-constexpr const char* kMatricesHelp = "no decay for biases, norms and other vectors";
+constexpr const char* kMatricesHelp = "no weight decay for biases, norms and other vectors";
 
 }  // namespace
 
@@ -58,7 +58,8 @@ void Optimizer::each_active(FunctionRef<void(Tensor&, const Tensor&, State&)> f)
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Tensor& parameter = parameters_[i];
     if (!parameter.grad().defined()) continue;
-    // The tape makes contiguous gradients; set_grad takes any, and keeps this copy alive.
+    // The tape makes contiguous gradients, but set_grad accepts any; this keeps a contiguous copy
+    // alive.
     if (!parameter.grad().contiguous()) parameter.set_grad(clone_data(parameter.grad()));
     ++*states_[i].steps.mutable_data<std::int64_t>();
     f(parameter, parameter.grad(), states_[i]);
@@ -95,9 +96,10 @@ void Optimizer::load(const std::filesystem::path& path) {
 }
 
 void SgdConfig::fields(io::Fields& field) {
-  field("momentum", momentum, "share of the last direction kept", {.min = 0, .max = 1});
-  field("nesterov", nesterov, "look ahead along the momentum");
-  field("weight_decay", weight_decay, "added to the gradient, times the weight", {.min = 0});
+  field("momentum", momentum, "decay of the mean of gradients", {.min = 0, .max = 1});
+  field("nesterov", nesterov, "use Nesterov momentum");
+  field("weight_decay", weight_decay, "factor of the parameter that is added to the gradient",
+        {.min = 0});
   field("decay_matrices_only", decay_matrices_only, kMatricesHelp);
 }
 
@@ -135,8 +137,8 @@ void Sgd::step(const StepOptions& options) {
 void AdamConfig::fields(io::Fields& field) {
   field("beta1", beta1, "decay of the mean of gradients", {.min = 0, .max = 1});
   field("beta2", beta2, "decay of the mean of squared gradients", {.min = 0, .max = 1});
-  field("epsilon", epsilon, "keeps the denominator away from 0", {.min = 0});
-  field("weight_decay", weight_decay, "pull of the weights to 0", {.min = 0});
+  field("epsilon", epsilon, "added to the denominator, to keep it above 0", {.min = 0});
+  field("weight_decay", weight_decay, "weight decay", {.min = 0});
   field("decay_matrices_only", decay_matrices_only, kMatricesHelp);
 }
 

@@ -1,7 +1,7 @@
 // Optimisers: SGD, Adam and AdamW over a list of named parameters. A step is one pass over all of
-// them (kernels/optimizer.h); it allocates nothing, leaves the gradients as they are, and passes
-// over parameters that have none. Rate and gradient scale are arguments of the step: schedules and
-// clipping are functions, not parts of an optimiser.
+// them (kernels/optimizer.h); it allocates nothing, does not change the gradients, and skips
+// parameters without one. The learning rate and the gradient scale are arguments of the step:
+// schedules and clipping are functions, not parts of an optimiser.
 //
 //   AdamW optimizer(model.named_parameters(), {.weight_decay = 0.01});
 //   loss.backward();
@@ -23,10 +23,10 @@
 
 namespace heed {
 
-/// What changes from step to step.
+/// The arguments that change from step to step.
 struct StepOptions {
   double rate;
-  double gradient_scale = 1.0;  // gradients count as if multiplied by this
+  double gradient_scale = 1.0;  // factor applied to all gradients
 };
 
 class Optimizer {
@@ -37,15 +37,16 @@ class Optimizer {
 
   /// Updates every parameter that has a gradient.
   virtual void step(const StepOptions& options) = 0;
-  /// Forgets the gradients.
+  /// Removes the gradients.
   void zero_grad();
-  /// The parameters that learn: those that required a gradient when the optimiser was made.
+  /// The trained parameters: those that required a gradient when the optimiser was made.
   std::span<const Tensor> parameters() const { return parameters_; }
 
-  /// Writes the state (steps taken and moments), atomically; with it training goes on exactly.
+  /// Writes the state (number of steps, and moments), atomically; training can resume exactly from
+  /// it.
   void save(const std::filesystem::path& path) const;
-  /// Reads what save() of an optimiser of the same kind, over parameters of the same names and
-  /// shapes, has written; all or nothing.
+  /// Reads the state that save() has written for an optimiser of the same kind and parameters of
+  /// the same names and shapes; on an error nothing is changed.
   void load(const std::filesystem::path& path);
 
  protected:
@@ -56,7 +57,7 @@ class Optimizer {
   static constexpr std::size_t kMaxMoments = 2;
   struct State {
     std::string name;
-    Tensor steps;  // i64: how often this parameter was updated
+    Tensor steps;  // i64: number of updates of this parameter
     std::array<Tensor, kMaxMoments> moments;
 
     std::int64_t step() const { return *steps.data<std::int64_t>(); }
@@ -65,7 +66,7 @@ class Optimizer {
   /// All parameters have one dtype.
   DType dtype() const;
   std::int64_t size() const { return static_cast<std::int64_t>(parameters_.size()); }
-  /// Calls f for each parameter that has a gradient, having counted the step.
+  /// Counts the step of each parameter that has a gradient, then calls f for it.
   void each_active(FunctionRef<void(Tensor& parameter, const Tensor& gradient, State& state)> f);
 
  private:
@@ -87,8 +88,8 @@ struct SgdConfig {
   void validate() const;
 };
 
-/// Gradient descent with momentum as in PyTorch: the rate is outside the momentum, decay is added
-/// to the gradient.
+/// Gradient descent with momentum as in PyTorch: the rate is not part of the momentum, weight decay
+/// is added to the gradient.
 class Sgd : public Optimizer {
  public:
   explicit Sgd(const std::vector<NamedTensor>& parameters, const SgdConfig& config = {});
@@ -109,7 +110,7 @@ struct AdamConfig {
   void validate() const;
 };
 
-/// Adam (Kingma and Ba 2015); decay is added to the gradient.
+/// Adam (Kingma and Ba 2015); weight decay is added to the gradient.
 class Adam : public Optimizer {
  public:
   explicit Adam(const std::vector<NamedTensor>& parameters, const AdamConfig& config = {})
@@ -126,7 +127,8 @@ class Adam : public Optimizer {
   AdamConfig config_;
 };
 
-/// AdamW (Loshchilov and Hutter 2019): parameters shrink by rate * decay beside Adam's step.
+/// AdamW (Loshchilov and Hutter 2019): parameters shrink by rate * decay separately from Adam's
+/// step.
 class AdamW : public Adam {
  public:
   explicit AdamW(const std::vector<NamedTensor>& parameters, const AdamConfig& config = {})

@@ -1,4 +1,4 @@
-// Reports of training as trees: for logs in JSON, for Python and other readers.
+// Reports of training as trees, for logs in JSON, for Python and other readers.
 #pragma once
 
 #include "heed/io/value.h"
@@ -6,7 +6,7 @@
 
 namespace heed {
 
-/// update, epoch, metrics (a table), best, stalled, seconds. Numbers need not be finite.
+/// The keys update, epoch, metrics (a table), best, stalled, seconds. Numbers need not be finite.
 io::Value::Table tree_of(const ValidationReport& report);
 
 }  // namespace heed

@@ -15,7 +15,7 @@
 namespace heed {
 namespace {
 
-// So many threads while it lives; 0: as many as before.
+// Sets the number of threads while it lives; 0: no change.
 class ThreadCount {
  public:
   explicit ThreadCount(std::int64_t threads) : before_(num_threads()) {

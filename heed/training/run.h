@@ -1,6 +1,5 @@
-// A training run as a whole: the folder it has to itself, the job that its config describes, curves
-// and event files beside the checkpoints. Who shows it, and who ends it early, is the caller's
-// affair.
+// A complete training run: its folder, the job that its config describes, and curves and event
+// files next to the checkpoints. The caller displays the progress and may stop the run early.
 //
 //   const RunResult result = run_training({.config = config, .resume = true});
 #pragma once
@@ -16,22 +15,24 @@
 
 namespace heed {
 
-/// The config that a run was made with, in its folder.
+/// The config that a run was started with, in its folder.
 inline constexpr const char* kUsedConfig = "train.toml";
 
 struct TrainingRun {
   TrainConfig config;
-  bool resume = false;           ///< Goes on with the checkpoints of the folder, if there are any.
-  std::string tensorboard = {};  ///< A folder for event files; empty: none.
-  std::int64_t tensorboard_freq = 100;  ///< Updates that an event is the mean of.
+  bool resume = false;  ///< Continues from the checkpoints of the folder, if there are any.
+  std::string tensorboard = {};         ///< A folder for event files; empty: none.
+  std::int64_t tensorboard_freq = 100;  ///< Number of updates that an event averages.
 };
 
-/// Who is told of a run, and who may end it; all in the thread that trains.
+/// The callbacks of a run; all are called in the training thread.
 struct RunHooks {
-  /// What was read, how large the model is, where the run goes on.
+  /// Receives notes: what was read, the size of the model, where the run resumes.
   std::function<void(const std::string& text)> note = [](const std::string&) {};
   TrainingWatcher* watcher = nullptr;
-  std::function<bool()> interrupted = [] { return false; };  ///< Asked before each update.
+  std::function<bool()> interrupted = [] {
+    return false;
+  };  ///< Called before each update; true stops the run.
 };
 
 struct RunResult {
@@ -39,13 +40,13 @@ struct RunResult {
   TrainingProgress progress;
 };
 
-/// Trains until the config's end, early stopping or an interruption; the last state is saved. A
-/// folder with checkpoints is refused unless the run resumes. The number of threads is the config's
-/// meanwhile.
+/// Trains until the config's end, early stopping or an interruption; the last state is saved.
+/// Throws for a folder with checkpoints unless the run resumes. The number of threads is that of
+/// the config during the run.
 RunResult run_training(const TrainingRun& run, const RunHooks& hooks = {});
 
-/// The config of a run: what is given and what is changed over it. A run that resumes with nothing
-/// given has the config of its folder.
+/// The config of a run: the given one, with changes applied. A run that resumes without a given
+/// config uses the config of its folder.
 TrainConfig run_config(const std::optional<TrainConfig>& given, bool resume,
                        const std::function<void(TrainConfig&)>& change);
 

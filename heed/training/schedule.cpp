@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-// How far the way down is: 0 at the end of the warm-up, 1 at `total` and after.
+// The progress of the decay: 0 at the end of the warm-up, 1 at `total` and after.
 double progress(const ScheduleConfig& s, double step) {
   const auto warmup = static_cast<double>(s.warmup);
   return std::min(1.0, (step - warmup) / (static_cast<double>(s.total) - warmup));
@@ -39,14 +39,14 @@ double after_warmup(const ScheduleConfig& s, double step) {
 }  // namespace
 
 void ScheduleConfig::fields(io::Fields& field) {
-  field("kind", kind, "how the learning rate changes");
-  field("peak", peak, "the highest rate (not for noam)", {.min = 0});
-  field("start", start, "the rate the warm-up rises from", {.min = 0});
-  field("min", min, "the rate that cosine and linear end with", {.min = 0});
-  field("warmup", warmup, "updates until the peak", {.min = 0});
-  field("total", total, "updates until cosine and linear reach min", {.min = 1});
-  field("factor", factor, "noam: times its formula", {.min = 0});
-  field("model_size", model_size, "noam: the model's size", {.min = 1});
+  field("kind", kind, "schedule of the learning rate");
+  field("peak", peak, "highest learning rate (not for noam)", {.min = 0});
+  field("start", start, "learning rate at the start of the warm-up", {.min = 0});
+  field("min", min, "final learning rate of cosine and linear", {.min = 0});
+  field("warmup", warmup, "number of updates until the peak", {.min = 0});
+  field("total", total, "number of updates until cosine and linear reach min", {.min = 1});
+  field("factor", factor, "noam: factor of its formula", {.min = 0});
+  field("model_size", model_size, "noam: size of the model", {.min = 1});
 }
 
 void ScheduleConfig::validate() const {

@@ -1,5 +1,5 @@
-// Learning-rate schedules: pure functions of the update's number, so there is nothing to save and
-// a resumed run continues by itself. Updates count from 1.
+// Learning-rate schedules: pure functions of the number of the update, so they have no state to
+// save, and a resumed run continues correctly. Updates count from 1.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ constexpr std::array<io::EnumName<Schedule>, 5> enum_names(Schedule) {
            {Schedule::linear, "linear"}}};
 }
 
-/// All but Noam's rise in a line from `start` to `peak` over the first `warmup` updates.
+/// All except noam rise linearly from `start` to `peak` over the first `warmup` updates.
 struct ScheduleConfig {
   Schedule kind = Schedule::inverse_sqrt;
   double peak = 3e-4;
@@ -38,7 +38,7 @@ struct ScheduleConfig {
   std::int64_t model_size = 512;
 
   void fields(io::Fields& field);
-  /// Throws heed::Error when members do not fit together.
+  /// Throws heed::Error if members do not fit together.
   void validate() const;
 };
 

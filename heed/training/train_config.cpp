@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-// What validation says of a task's models.
+// The metrics of a task's validation.
 std::vector<std::string> judgements_of(const TrainConfig& config) {
   switch (config.task) {
     case Task::translate:
@@ -25,50 +25,73 @@ std::vector<std::string> judgements_of(const TrainConfig& config) {
 void VocabularyConfig::fields(io::Fields& field) {
   field("kind", kind, "sentencepiece, words or characters");
   field("shared", shared, "one vocabulary for source and target");
-  field("size", size, "the most tokens; words and characters: 0 for all", {.min = 0});
-  field("model_type", model_type, "of SentencePiece");
-  field("character_coverage", character_coverage, "of SentencePiece: the share of characters kept",
+  field("size", size, "maximum number of tokens; words and characters: 0 for all", {.min = 0});
+  field("model_type", model_type, "SentencePiece: type of the model");
+  field("character_coverage", character_coverage, "SentencePiece: share of characters covered",
         {.min = 0, .max = 1});
-  field("normalization", normalization,
-        "of SentencePiece: what happens to text first; identity keeps it, as Chinese commas need");
+  field(
+      "normalization", normalization,
+      "SentencePiece: normalisation of text; identity keeps it unchanged, such as Chinese commas");
   field("min_count", min_count, "words and characters rarer than this are unknown", {.min = 1});
 }
 
 void ValidationConfig::fields(io::Fields& field) {
   field("metrics", metrics, "loss, perplexity; translate: bleu, chrf; classify: accuracy");
-  field("tokenizer", tokenizer, "of BLEU");
-  field("references", references, "files to compare with; none: the target of valid_sets");
+  field("tokenizer", tokenizer, "BLEU: tokeniser");
+  field("references", references, "reference files; none: the target of valid_sets");
   field("search", search, "how validation translates");
+}
+
+ModelSections::ModelSections() {
+  for (const ModelKind& kind : model_kinds()) sections_.emplace_back(kind);
+}
+
+void ModelSections::fields(io::Fields& field) {
+  for (ModelChoice& section : sections_) field(section.kind().name, section, section.kind().what);
+}
+
+const ModelChoice& ModelSections::at(const ModelKind& kind) const {
+  for (const ModelChoice& section : sections_) {
+    if (&section.kind() == &kind) return section;
+  }
+  HEED_ASSERT(false);
 }
 
 void TrainConfig::fields(io::Fields& field) {
   field("task", task, "translate, language (a language model) or classify");
-  field("model", model, "the folder to train into");
+  field("kind", kind, "kind of model, named as its section below; empty: the first of the task");
+  field("model", model, "folder to train into");
   field("train_sets", train_sets, "source and target, or one file with tabs; plain or gzip");
   field("valid_sets", valid_sets, "the same for validation");
-  field("vocabs", vocabs, "vocabulary files: one for both sides, or one each; none: made");
-  field("vocabulary", vocabulary, "how a vocabulary is made where no file is given");
-  field("on_bad", on_bad, "broken lines: stop, or skip and count them");
-  field("max_length", max_length, "longer sentences are left out; 0: none", {.min = 0});
-  field("max_ratio", max_ratio, "so are pairs of more unequal length; 0: none", {.min = 0});
-  field("batch_tokens", batch_tokens, "the most tokens of a batch, padding included", {.min = 1});
-  field("batch_sentences", batch_sentences, "the most sentences of a batch; 0: any", {.min = 0});
+  field("vocabs", vocabs,
+        "vocabulary files: one for both sides, or one each; none: made from the training set");
+  field("vocabulary", vocabulary, "how a vocabulary is made if no file is given");
+  field("on_bad", on_bad, "invalid lines: stop, or skip and count them");
+  field("max_length", max_length,
+        "maximum length of a sentence; longer ones are skipped; 0: no limit", {.min = 0});
+  field("max_ratio", max_ratio,
+        "maximum ratio of the lengths of a pair; others are skipped; 0: no limit", {.min = 0});
+  field("batch_tokens", batch_tokens, "maximum number of tokens of a batch, including padding",
+        {.min = 1});
+  field("batch_sentences", batch_sentences, "maximum number of sentences of a batch; 0: no limit",
+        {.min = 0});
   field("block_length", block_length, "language: tokens of a row", {.min = 1});
-  field("valid_share", valid_share, "language: of the training set, if there is no other",
+  field("valid_share", valid_share,
+        "language: share of the training set used for validation if valid_sets is empty",
         {.min = 0, .max = 1});
-  field("label_smoothing", label_smoothing,
-        "share of each target spread over all tokens; none: 0.1 to translate, else 0",
+  field("label_smoothing", label_smoothing, "label smoothing; none: 0.1 for translate, otherwise 0",
         {.min = 0, .max = 1});
-  field("cpu_threads", cpu_threads, "0: as many as the machine has", {.min = 0});
-  field("validation", validation, "what is judged");
+  field("checkpoint_activations", checkpoint_activations,
+        "recompute the activations of layers in the backward pass: less memory, more time");
+  field("cpu_threads", cpu_threads, "number of threads; 0: as many as the machine has", {.min = 0});
+  field("validation", validation, "metrics of validation");
   trainer.fields(field);
-  field("transformer", transformer, "translate: the model");
-  field("language_model", language_model, "language: the model");
-  field("classifier", classifier, "classify: the model");
+  models.fields(field);
 }
 
 void TrainConfig::validate() const {
   trainer.validate();
+  model_kind();
   HEED_CHECK(vocabs.size() <= 2, "[train] {} vocabs: give one for both sides, or one each",
              vocabs.size());
   HEED_CHECK(train_sets.size() <= 2 && valid_sets.size() <= 2,
@@ -87,7 +110,7 @@ void TrainConfig::validate() const {
     HEED_CHECK(task != Task::translate || metric != "accuracy",
                "[train] validation.metrics has \"accuracy\": translations have bleu and chrf");
   }
-  // Better now than after the first epoch.
+  // Checked now rather than after the first epoch.
   const std::vector<std::string> given = judgements_of(*this);
   HEED_CHECK(valid_sets.empty() || std::ranges::find(given, trainer.stop_on) != given.end(),
              "[train] stop_on = {}, but validation gives {}: name one of those",

@@ -1,5 +1,5 @@
-// Everything that `heed train` is told, as one struct: what its config file, its flags and the
-// reference of its keys are made of.
+// All settings of `heed train` as one struct, from which the config file, the flags and the
+// reference of keys are made.
 #pragma once
 
 #include <string>
@@ -8,28 +8,12 @@
 #include "heed/data/line_check.h"
 #include "heed/evaluation/bleu_tokenizer.h"
 #include "heed/generation/options.h"
-#include "heed/models/classifier.h"
-#include "heed/models/language_model.h"
-#include "heed/models/transformer.h"
+#include "heed/models/kinds.h"
+#include "heed/tensor/padding.h"
 #include "heed/text/sentence_piece_training.h"
 #include "heed/training/trainer_config.h"
 
 namespace heed {
-
-enum class Task : std::uint8_t { translate, language, classify };
-
-/// The names that configs use.
-constexpr std::array<io::EnumName<Task>, 3> enum_names(Task) {
-  return {
-      {{Task::translate, "translate"}, {Task::language, "language"}, {Task::classify, "classify"}}};
-}
-
-/// The sections of a config that describe models, one for each task.
-inline constexpr std::array<std::string_view, 3> kModelSections = {"transformer", "language_model",
-                                                                   "classifier"};
-constexpr std::string_view model_section(Task task) {
-  return kModelSections[static_cast<std::size_t>(task)];
-}
 
 enum class VocabularyKind : std::uint8_t { sentencepiece, words, characters };
 
@@ -40,7 +24,7 @@ constexpr std::array<io::EnumName<VocabularyKind>, 3> enum_names(VocabularyKind)
            {VocabularyKind::characters, "characters"}}};
 }
 
-/// How a vocabulary is made where no file is given.
+/// How to make a vocabulary if no file is given.
 struct VocabularyConfig {
   VocabularyKind kind = VocabularyKind::sentencepiece;
   bool shared = true;  // one for source and target
@@ -53,7 +37,7 @@ struct VocabularyConfig {
   void fields(io::Fields& field);
 };
 
-/// What validation does besides the loss.
+/// What validation computes besides the loss.
 struct ValidationConfig {
   std::vector<std::string> metrics = {"loss", "perplexity"};  // translate: also bleu, chrf
   evaluation::BleuTokenizer tokenizer = evaluation::BleuTokenizer::v13a;
@@ -63,31 +47,59 @@ struct ValidationConfig {
   void fields(io::Fields& field);
 };
 
+/// The configs of all kinds of model, one section each.
+class ModelSections {
+ public:
+  ModelSections();
+  void fields(io::Fields& field);
+
+  /// The section of a kind.
+  const ModelChoice& at(const ModelKind& kind) const;
+  /// The typed config of a model class.
+  template <typename M>
+  typename M::Config& of() {
+    for (ModelChoice& section : sections_) {
+      if (auto* const config = section.config_of<M>()) return *config;
+    }
+    HEED_ASSERT(false);
+  }
+  template <typename M>
+  const typename M::Config& of() const {
+    return const_cast<ModelSections*>(this)->of<M>();
+  }
+
+ private:
+  std::vector<ModelChoice> sections_;
+};
+
 struct TrainConfig {
   Task task = Task::translate;
-  std::string model;                    // the folder to train into
+  std::string kind = "";                // kind of model; empty: the first of the task
+  std::string model;                    // folder to train into
   std::vector<std::string> train_sets;  // source and target, or one file with tabs
   std::vector<std::string> valid_sets;
   std::vector<std::string> vocabs;  // one for both, or one each; none: made from the training set
   VocabularyConfig vocabulary = {};
   OnBad on_bad = OnBad::stop;
-  std::int64_t max_length = 0;  // of either side, in tokens; 0: any
-  double max_ratio = 0.0;       // the longer side to the shorter; 0: any
-  std::int64_t batch_tokens = 4096;
+  std::int64_t max_length = 0;  // of either side, in tokens; 0: no limit
+  double max_ratio = 0.0;       // ratio of the longer side to the shorter; 0: no limit
+  std::int64_t batch_tokens = kBatchTokens;
   std::int64_t batch_sentences = 0;
   std::int64_t block_length = 256;  // language: tokens of a row
-  double valid_share = 0.1;         // language: of the training set, if there is no other
-  std::optional<double> label_smoothing = {};  // none: 0.1 to translate, else 0
+  double valid_share =
+      0.1;  // language: share of the training set used for validation, if no set is given
+  std::optional<double> label_smoothing = {};  // none: 0.1 for translate, otherwise 0
+  bool checkpoint_activations = false;         // recompute them in the backward pass
   std::int64_t cpu_threads = 0;                // 0: all
   ValidationConfig validation = {};
   TrainerConfig trainer = {};
-  TransformerConfig transformer = {};
-  LanguageModelConfig language_model = {};
-  ClassifierConfig classifier = {};
+  ModelSections models = {};
 
   void fields(io::Fields& field);
   void validate() const;
-  /// The label smoothing that was asked for, or the task's own.
+  /// The kind of model to train.
+  const ModelKind& model_kind() const { return choose_model_kind(task, kind); }
+  /// The label smoothing that was given, or the task's default.
   double smoothing() const { return label_smoothing.value_or(task == Task::translate ? 0.1 : 0.0); }
 };
 

@@ -13,7 +13,7 @@
 namespace heed {
 namespace {
 
-// What each section is for: the comment behind its name, as a config file has it.
+// The description of each section: the comment after its name, as in a config file.
 std::map<std::string, std::string> section_help(const std::string& toml) {
   std::map<std::string, std::string> help;
   std::istringstream lines(toml);
@@ -26,7 +26,7 @@ std::map<std::string, std::string> section_help(const std::string& toml) {
   return help;
 }
 
-// A bar would end the cell: "a|b" becomes "`a`, `b`".
+// A bar would end the table cell: "a|b" becomes "`a`, `b`".
 std::string type_text(std::string_view type) {
   constexpr std::string_view kFlag = "true|false";
   if (type.starts_with(kFlag)) return fmt::format("true or false{}", type.substr(kFlag.size()));

@@ -17,8 +17,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How many updates the usual loss is an average of, about.
+// The usual loss is an average over about this many updates.
 constexpr double kMemory = 50.0;
+
+// While it lives, the parameters of the model are replaced by their averages, if there are any.
+class Averaged {
+ public:
+  explicit Averaged(std::optional<Ema>& ema) : ema_(ema) {
+    if (ema_) ema_->swap();
+  }
+  ~Averaged() {
+    if (ema_) ema_->swap();
+  }
+  Averaged(const Averaged&) = delete;
+  Averaged& operator=(const Averaged&) = delete;
+
+ private:
+  std::optional<Ema>& ema_;
+};
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -42,6 +58,11 @@ bool Trainer::resume() {
   if (!folder) return false;
   io::load_config(*folder / kProgressFile, progress_);
   load_parameters(job_.model(), *folder / kModelFile);
+  start_average();
+  // The model of a run with a moving average is the average.
+  if (std::filesystem::exists(*folder / kParametersFile)) {
+    load_parameters(job_.model(), *folder / kParametersFile);
+  }
   optimizer_->load(*folder / kOptimizerFile);
   job_.seek({progress_.epoch, progress_.batch});
   default_generator().restore(
@@ -50,10 +71,16 @@ bool Trainer::resume() {
   return true;
 }
 
+void Trainer::start_average() {
+  if (config_.ema <= 0.0) return;
+  ema_.emplace(job_.model().named_parameters(), EmaConfig{.decay = config_.ema});
+}
+
 Outcome Trainer::run() {
   const Frequency after = parse_frequency(config_.after, "after");
   const Frequency valid_freq = parse_frequency(config_.valid_freq, "valid_freq");
   const Frequency save_freq = parse_frequency(config_.save_freq, "save_freq");
+  if (!ema_) start_average();
   job_.model().train();
   watcher_->began(progress_.updates);
   Outcome outcome = Outcome::finished;
@@ -87,28 +114,30 @@ UpdateReport Trainer::update() {
   for (std::int64_t i = 0; i < config_.accumulate; ++i) {
     const BatchLoss batch = job_.next();
     report.loss += batch.sum.item();
-    report.likelihood += batch.likelihood;
+    report.negative_log_likelihood += batch.negative_log_likelihood;
     report.source_tokens += batch.source_tokens;
     report.target_tokens += batch.target_tokens;
     counted += batch.counted;
     batch.sum.backward();
   }
-  // Gradients of sums become those of the mean on their way into the optimiser.
+  // The gradient scale turns gradients of the sum into gradients of the mean.
   const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(1, counted));
   report.loss *= share;
-  report.likelihood *= share;
+  report.negative_log_likelihood *= share;
   report.rate = rate(config_.schedule, report.update);
   const double most =
       config_.clip_norm > 0.0 ? config_.clip_norm / share : std::numeric_limits<double>::infinity();
   const ClippedGradient gradient = clip(optimizer_->parameters(), most);
   report.gradient_norm = gradient.norm * share;
-  // The sign of what is no number says nothing, but would be printed.
-  for (double* const value : {&report.loss, &report.likelihood, &report.gradient_norm}) {
+  // A NaN would be printed with its sign, which has no meaning.
+  for (double* const value :
+       {&report.loss, &report.negative_log_likelihood, &report.gradient_norm}) {
     if (std::isnan(*value)) *value = std::numeric_limits<double>::quiet_NaN();
   }
   report.skipped = is_bad(report.loss, report.gradient_norm);
   if (!report.skipped) {
     optimizer_->step({.rate = report.rate, .gradient_scale = gradient.scale * share});
+    if (ema_) ema_->update();
     const double weight = 1.0 / std::min(static_cast<double>(report.update), kMemory);
     progress_.usual_loss += weight * (report.loss - progress_.usual_loss);
   }
@@ -127,7 +156,7 @@ UpdateReport Trainer::update() {
 
 bool Trainer::is_bad(double loss, double norm) const {
   if (!std::isfinite(loss) || !std::isfinite(norm)) return true;
-  // The first losses are no measure yet.
+  // The first losses are too few for an average.
   const bool usual = progress_.updates >= static_cast<std::int64_t>(kMemory);
   return usual && config_.explosion > 0.0 && loss > config_.explosion * progress_.usual_loss;
 }
@@ -152,7 +181,10 @@ void Trainer::validate() {
   watcher_->validating();
   job_.model().eval();
   ValidationReport report{.update = progress_.updates, .epoch = epochs()};
-  report.judgements = job_.validate();
+  {
+    const Averaged averaged(ema_);
+    report.judgements = job_.validate();
+  }
   job_.model().train();
   if (report.judgements.empty()) return;
   const auto deciding = std::ranges::find(report.judgements, config_.stop_on, &Judgement::name);
@@ -187,7 +219,11 @@ void Trainer::save() {
   progress_.seed = static_cast<std::int64_t>(random.seed);
   progress_.stream = static_cast<std::int64_t>(random.next_stream);
   checkpoints_.write(progress_.updates, best_now_, [&](const std::filesystem::path& folder) {
-    job_.save(folder);
+    if (ema_) save_parameters(job_.model(), folder / kParametersFile);
+    {
+      const Averaged averaged(ema_);
+      job_.save(folder);
+    }
     optimizer_->save(folder / kOptimizerFile);
     io::save_config(folder / kProgressFile, progress_);
   });

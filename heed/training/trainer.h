@@ -1,6 +1,6 @@
-// The training loop: updates, validation, checkpoints, early stopping. A run that was stopped, or
-// killed, and resumed gives the same bits as one that never was: everything random is a function of
-// seed and position, and all state is in a checkpoint.
+// The training loop: updates, validation, checkpoints, early stopping. A run that was stopped or
+// killed and then resumed gives the same bits as an uninterrupted one: random numbers are a
+// function of seed and position, and a checkpoint holds the whole state.
 //
 //   Trainer trainer(job, config, {.folder = "model"}, watcher);
 //   trainer.resume();
@@ -15,6 +15,7 @@
 #include <string>
 
 #include "heed/training/checkpoints.h"
+#include "heed/training/ema.h"
 #include "heed/training/job.h"
 #include "heed/training/progress.h"
 #include "heed/training/trainer_config.h"
@@ -25,17 +26,17 @@ namespace heed {
 enum class Outcome : std::uint8_t { finished, stalled, interrupted };
 
 struct TrainerPlace {
-  std::filesystem::path folder;                              ///< Of the checkpoints.
-  std::function<bool()> interrupted = [] { return false; };  ///< Asked after each update.
+  std::filesystem::path folder;                              ///< Folder of the checkpoints.
+  std::function<bool()> interrupted = [] { return false; };  ///< Called before each update.
 };
 
 class Trainer {
  public:
-  /// The watcher may be null. Job and watcher must outlive it.
+  /// The watcher may be null. Job and watcher must outlive the trainer.
   Trainer(Job& job, const TrainerConfig& config, TrainerPlace place,
           TrainingWatcher* watcher = nullptr);
 
-  /// Goes on from the newest checkpoint of the folder; false if there is none.
+  /// Continues from the newest checkpoint of the folder; false if there is none.
   bool resume();
   /// Trains until the config's end, early stopping or an interruption; the last state is saved.
   Outcome run();
@@ -48,6 +49,7 @@ class Trainer {
   void count_bad(const UpdateReport& report);
   void validate();
   void save();
+  void start_average();
   Done done() const { return {progress_.updates, progress_.epoch}; }
   double epochs() const;
 
@@ -58,8 +60,9 @@ class Trainer {
   TrainingWatcher* watcher_;
   Checkpoints checkpoints_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::optional<Ema> ema_;
   TrainingProgress progress_;
-  bool best_now_ = false;       // the last validation, at this very update, was the best
+  bool best_now_ = false;       // whether the last validation, at the current update, was the best
   std::int64_t saved_at_ = -1;  // the update of the newest checkpoint
 };
 

@@ -6,13 +6,12 @@ namespace heed {
 
 void OptimizerConfig::fields(io::Fields& field) {
   field("kind", kind, "adam, adamw or sgd");
-  field("beta1", beta1, "of Adam: how slowly the mean of gradients changes", {.min = 0, .max = 1});
-  field("beta2", beta2, "of Adam: how slowly the mean of their squares changes",
-        {.min = 0, .max = 1});
-  field("epsilon", epsilon, "of Adam: added to the root of that mean", {.min = 0});
-  field("momentum", momentum, "of SGD", {.min = 0, .max = 1});
-  field("weight_decay", weight_decay, "how fast parameters shrink", {.min = 0});
-  field("decay_matrices_only", decay_matrices_only, "biases and norms do not shrink");
+  field("beta1", beta1, "Adam: decay of the mean of gradients", {.min = 0, .max = 1});
+  field("beta2", beta2, "Adam: decay of the mean of squared gradients", {.min = 0, .max = 1});
+  field("epsilon", epsilon, "Adam: added to the denominator", {.min = 0});
+  field("momentum", momentum, "SGD: momentum", {.min = 0, .max = 1});
+  field("weight_decay", weight_decay, "weight decay", {.min = 0});
+  field("decay_matrices_only", decay_matrices_only, "no weight decay for biases and norms");
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
@@ -34,20 +33,24 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
 
 void TrainerConfig::fields(io::Fields& field) {
   field("after", after, "when to stop: \"10e\" epochs, \"5Ku\" updates, \"0\" never");
-  field("valid_freq", valid_freq, "how often to judge by the validation set");
+  field("valid_freq", valid_freq, "how often to validate");
   field("save_freq", save_freq, "how often to write a checkpoint");
   field("early_stopping", early_stopping,
-        "stop after so many validations in a row without gain; 0: never", {.min = 0});
-  field("stop_on", stop_on, "the number of a validation that decides what is best");
-  field("keep_last", keep_last, "checkpoints to keep, besides the best; 0: all", {.min = 0});
-  field("accumulate", accumulate, "batches that make one update", {.min = 1});
-  field("clip_norm", clip_norm, "the largest norm of gradients; 0: any", {.min = 0});
-  field("max_skipped", max_skipped, "bad updates in a row before training stops", {.min = 0});
-  field("explosion", explosion, "a loss so many times the usual one makes an update bad; 0: never",
+        "stop after this many validations in a row without improvement; 0: never", {.min = 0});
+  field("stop_on", stop_on, "metric that decides which checkpoint is the best");
+  field("keep_last", keep_last, "number of checkpoints to keep, besides the best; 0: all",
         {.min = 0});
-  field("seed", seed, "of all random numbers");
-  field("optimizer", optimizer, "how gradients change parameters");
-  field("schedule", schedule, "the learning rate");
+  field("accumulate", accumulate, "number of batches per update", {.min = 1});
+  field("clip_norm", clip_norm, "maximum norm of the gradients; 0: no clipping", {.min = 0});
+  field("ema", ema,
+        "decay of a moving average of the parameters, which is validated and saved; 0: none",
+        {.min = 0, .max = 1});
+  field("max_skipped", max_skipped, "maximum number of skipped updates in a row", {.min = 0});
+  field("explosion", explosion,
+        "skip an update whose loss is this many times the usual one; 0: never", {.min = 0});
+  field("seed", seed, "seed of all random numbers");
+  field("optimizer", optimizer, "optimiser");
+  field("schedule", schedule, "schedule of the learning rate");
 }
 
 void TrainerConfig::validate() const {

@@ -1,4 +1,4 @@
-// How a model is trained, whatever it is.
+// The settings of the trainer, independent of the model.
 #pragma once
 
 #include <string>
@@ -39,13 +39,15 @@ struct TrainerConfig {
   std::string after = "0";  // when to stop
   std::string valid_freq = "1e";
   std::string save_freq = "1e";
-  std::int64_t early_stopping = 10;  // validations in a row without gain; 0: never
-  std::string stop_on = "loss";      // the judgement that counts
-  std::int64_t keep_last = 5;        // checkpoints; 0: all
-  std::int64_t accumulate = 1;       // batches an update
-  double clip_norm = 0.0;            // 0: gradients are not clipped
-  std::int64_t max_skipped = 10;     // updates in a row that may be bad
-  double explosion = 5.0;            // a loss so many times the usual one is bad; 0: none is
+  std::int64_t early_stopping =
+      10;  // stop after so many validations in a row without improvement; 0: never
+  std::string stop_on = "loss";   // metric for early stopping
+  std::int64_t keep_last = 5;     // number of checkpoints; 0: all
+  std::int64_t accumulate = 1;    // batches per update
+  double clip_norm = 0.0;         // 0: no clipping
+  std::int64_t max_skipped = 10;  // maximum number of skipped updates in a row
+  double ema = 0.0;               // decay of the moving average of parameters; 0: none
+  double explosion = 5.0;  // skip an update whose loss is this many times the usual one; 0: never
   std::uint64_t seed = 1;
   OptimizerConfig optimizer = {};
   ScheduleConfig schedule = {};

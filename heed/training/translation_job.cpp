@@ -6,6 +6,7 @@
 #include "heed/autograd/tape.h"
 #include "heed/evaluation/bleu.h"
 #include "heed/evaluation/chrf.h"
+#include "heed/generation/model_folder.h"
 #include "heed/ops/linear_cross_entropy.h"
 
 namespace heed {
@@ -19,14 +20,14 @@ TranslationJob::TranslationJob(Translator translator, std::shared_ptr<const Para
       options_(options) {}
 
 BatchLoss TranslationJob::loss_of(const Batch& batch, double smoothing) const {
-  const Transformer& model = translator_.model();
+  const TranslationModel& model = translator_.model();
   const Memory memory = model.encode(batch.source, batch.source_lengths);  // [B, S, E]
   const Tensor y = model.decode(batch.target, memory);                     // [B, T, E]
   const LinearCrossEntropy loss =
-      linear_cross_entropy(y, model.output_weight(), batch.expected,
+      linear_cross_entropy(y, model.output_layer().weight.data, batch.expected,
                            {.label_smoothing = smoothing, .reduction = Reduction::sum});
   return {.sum = loss.loss,
-          .likelihood = loss.negative_log_likelihood,
+          .negative_log_likelihood = loss.negative_log_likelihood,
           .counted = loss.counted,
           .source_tokens = batch.source_tokens,
           .target_tokens = batch.target_tokens};
@@ -39,7 +40,7 @@ double TranslationJob::epoch_share() const {
          static_cast<double>(std::max<std::int64_t>(1, stream_.epoch_batches()));
 }
 
-double TranslationJob::mean_likelihood() const {
+double TranslationJob::mean_loss() const {
   const NoGrad no_grad;
   const std::vector<PairLength> lengths = validation_.corpus->lengths();
   BatchingOptions batching = options_.batching;
@@ -49,7 +50,7 @@ double TranslationJob::mean_likelihood() const {
   std::int64_t counted = 0;
   for (std::int64_t i = 0; i < plan.size(); ++i) {
     const BatchLoss loss = loss_of(make_batch(*validation_.corpus, plan.rows(i)), 0.0);
-    sum += loss.likelihood;
+    sum += loss.negative_log_likelihood;
     counted += loss.counted;
   }
   return sum / static_cast<double>(std::max<std::int64_t>(1, counted));
@@ -61,7 +62,7 @@ std::vector<Judgement> TranslationJob::validate() {
   const auto wants = [&](std::string_view name) {
     return std::ranges::find(options_.metrics, name) != options_.metrics.end();
   };
-  const double loss = mean_likelihood();
+  const double loss = mean_loss();
   if (wants("loss")) judgements.push_back({"loss", loss});
   if (wants("perplexity")) judgements.push_back({"perplexity", std::exp(loss)});
   if (!wants("bleu") && !wants("chrf")) return judgements;
@@ -79,7 +80,7 @@ std::vector<Judgement> TranslationJob::validate() {
 }
 
 void TranslationJob::save(const std::filesystem::path& folder) const {
-  save_translator(translator_, folder);
+  save_model(translator_, folder);
 }
 
 }  // namespace heed

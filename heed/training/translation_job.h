@@ -1,5 +1,5 @@
-// Training a translator: batches of a parallel corpus, label-smoothed cross entropy, and validation
-// by loss and by what it translates.
+// Training of a translator: batches of a parallel corpus, label-smoothed cross entropy, and
+// validation by loss and by scores of translations.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,12 @@
 
 namespace heed {
 
-/// Sentences held out.
+/// The validation set.
 struct TranslationValidation {
-  std::shared_ptr<const ParallelCorpus> corpus;      ///< For the loss; null: there are none.
-  std::vector<std::string> sources;                  ///< For what is translated.
-  std::vector<std::vector<std::string>> references;  ///< One list or more, a line per source.
+  std::shared_ptr<const ParallelCorpus> corpus;  ///< For the loss; null: no validation set.
+  std::vector<std::string> sources;              ///< Sentences to translate.
+  std::vector<std::vector<std::string>>
+      references;  ///< One list or more, with a line for each source.
 };
 
 struct TranslationJobOptions {
@@ -45,7 +46,7 @@ class TranslationJob : public Job {
 
  private:
   BatchLoss loss_of(const Batch& batch, double smoothing) const;
-  double mean_likelihood() const;
+  double mean_loss() const;
 
   Translator translator_;
   BatchStream stream_;

@@ -39,7 +39,7 @@ std::shared_ptr<const Tokenizer> train_on(const VocabularyConfig& config, const 
   return train_pieces(config, paths);
 }
 
-// The same of sentences, as if they were the lines of a file.
+// The same for sentences, as if they were the lines of a file.
 std::shared_ptr<const Tokenizer> train_on(const VocabularyConfig& config,
                                           const std::vector<std::string>& sentences) {
   const VocabularyOptions options{.size = config.size, .min_count = config.min_count};
@@ -57,7 +57,7 @@ std::shared_ptr<const Tokenizer> train_on(const VocabularyConfig& config,
   return train_pieces(config, sentences);
 }
 
-// The columns of a table, each a list of sentences.
+// The columns of a file with tabs, each a list of sentences.
 TokenizerPair train_on_table(const TrainConfig& config) {
   std::vector<std::string> source, target;
   ParallelText text(config.train_sets[0], TextColumns{}, {.on_bad = config.on_bad});
@@ -73,7 +73,7 @@ TokenizerPair train_on_table(const TrainConfig& config) {
   return {both, both};
 }
 
-// Lines without their labels, which a model must not read. Bad lines are read_labelled()'s affair.
+// Lines without their labels, which a model must not read. read_labelled() handles invalid lines.
 std::vector<std::string> labelled_texts(const std::filesystem::path& path) {
   io::LineReader reader(path);
   std::vector<std::string> texts;

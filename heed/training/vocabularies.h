@@ -13,9 +13,9 @@ struct TokenizerPair {
   std::shared_ptr<const Tokenizer> target;  ///< The same object if they are shared.
 };
 
-/// Of both sides; a table of one file is read by its columns.
+/// The tokenizers of both sides; from a single file with tabs, its columns are read.
 TokenizerPair make_tokenizers(const TrainConfig& config);
-/// Of one side: a language model's or a classifier's.
+/// The tokenizer of one side, for a language model or a classifier.
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainConfig& config);
 
 }  // namespace heed

@@ -31,7 +31,7 @@ void UpdateWindow::add(const UpdateReport& report) {
     return;
   }
   sum_.loss += report.loss;
-  sum_.likelihood += report.likelihood;
+  sum_.negative_log_likelihood += report.negative_log_likelihood;
   sum_.source_tokens += report.source_tokens;
   sum_.target_tokens += report.target_tokens;
   sum_.seconds += report.seconds;
@@ -41,7 +41,7 @@ void UpdateWindow::add(const UpdateReport& report) {
 UpdateWindow::Mean UpdateWindow::mean() const {
   const auto n = static_cast<double>(count_);
   return {.loss = sum_.loss / n,
-          .perplexity = std::exp(sum_.likelihood / n),
+          .perplexity = std::exp(sum_.negative_log_likelihood / n),
           .source_rate = static_cast<double>(sum_.source_tokens) / sum_.seconds,
           .target_rate = static_cast<double>(sum_.target_tokens) / sum_.seconds,
           .skipped = skipped_};

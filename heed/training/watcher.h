@@ -1,5 +1,5 @@
-// What a trainer tells those who watch it: reports of updates and validations. Logs, curves and
-// event files are watchers; none of them changes what is trained.
+// Watchers of a trainer, which receive reports of updates and validations. Logs, curves and event
+// files are watchers; they do not affect training.
 #pragma once
 
 #include <cstdint>
@@ -11,45 +11,45 @@
 
 namespace heed {
 
-/// What one update did.
+/// The report of one update.
 struct UpdateReport {
   std::int64_t update = 0;
-  double epoch = 0.0;  ///< With the share of the present one.
-  double loss = 0.0;   ///< Per token, with smoothing.
-  double likelihood =
-      0.0;  ///< Per token, without: negative, in nats. Its exponential is the perplexity.
+  double epoch = 0.0;  ///< Including the share of the current one.
+  double loss = 0.0;   ///< Per token, with label smoothing.
+  double negative_log_likelihood =
+      0.0;  ///< Per token, without smoothing, in nats. Its exponential is the perplexity.
   double rate = 0.0;
   double gradient_norm = 0.0;
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;
-  double seconds = 0.0;  ///< That it took.
-  bool skipped = false;  ///< The parameters stayed as they were.
+  double seconds = 0.0;  ///< Duration of the update.
+  bool skipped = false;  ///< Whether the parameters were left unchanged.
 };
 
-/// What one validation found.
+/// The report of one validation.
 struct ValidationReport {
   std::int64_t update = 0;
   double epoch = 0.0;
   std::vector<Judgement> judgements = {};
   bool best = false;
-  std::int64_t stalled = 0;  ///< Validations since the best.
+  std::int64_t stalled = 0;  ///< Number of validations since the best.
   double seconds = 0.0;
 };
 
-/// Who is told what happens; each does nothing unless it is overridden.
+/// Receives the events of training; each function does nothing unless it is overridden.
 class TrainingWatcher {
  public:
   virtual ~TrainingWatcher() = default;
-  /// Training begins, or goes on, behind this update: later ones are done anew.
+  /// Training starts or resumes after this update; later updates are repeated.
   virtual void began(std::int64_t /*update*/) {}
   virtual void updated(const UpdateReport&) {}
-  /// A validation begins, which may take long.
+  /// A validation begins; it may take long.
   virtual void validating() {}
   virtual void validated(const ValidationReport&) {}
   virtual void saved(const std::filesystem::path&) {}
 };
 
-/// Several watchers as one, told in order; they must outlive it.
+/// Several watchers as one, called in order; they must outlive it.
 class TrainingWatchers : public TrainingWatcher {
  public:
   void add(TrainingWatcher& watcher) { all_.push_back(&watcher); }
@@ -64,23 +64,23 @@ class TrainingWatchers : public TrainingWatcher {
   std::vector<TrainingWatcher*> all_;
 };
 
-/// The mean of the updates since the last one was taken, for those who speak only now and then.
+/// The mean over the updates since the last take(), for watchers that report only at intervals.
 class UpdateWindow {
  public:
   struct Mean {
     double loss = 0.0;
     double perplexity = 0.0;
-    double source_rate = 0.0;  ///< Tokens a second.
+    double source_rate = 0.0;  ///< Tokens per second.
     double target_rate = 0.0;
-    std::int64_t skipped = 0;  ///< Updates, which count for nothing else.
+    std::int64_t skipped = 0;  ///< Number of skipped updates, which are in no mean.
   };
 
   void add(const UpdateReport& report);
-  /// Whether no update counts.
+  /// Whether there is no update to average.
   bool empty() const { return count_ == 0; }
-  /// The mean so far; not a number where no update counts.
+  /// The mean so far; NaN if there is no update to average.
   Mean mean() const;
-  /// The same, and begins anew.
+  /// Returns the mean and starts a new one.
   Mean take();
 
  private:

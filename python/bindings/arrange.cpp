@@ -10,8 +10,7 @@ namespace {
 
 constexpr int kRank = 4;
 
-// A shape's axes before the last two, with axes of 1 in front of them so that there are as many as
-// wanted.
+// The axes of a shape before the last two, preceded by axes of size 1 up to the number wanted.
 Shape lead_of(const Tensor& x, int axes) {
   Shape lead = Dims::filled(axes, 1);
   const int own = x.rank() - 2;
@@ -41,7 +40,7 @@ Tensor with_lead(const Tensor& x, const Shape& batch, std::int64_t heads) {
   return reshape(stretched, {numel(batch), heads, rows, columns});
 }
 
-// Each head `times` times over, one behind the other.
+// Repeats each head `times` times, adjacent to each other.
 Tensor repeat_heads(const Tensor& x, std::int64_t times) {
   if (times == 1) return x;
   Shape shape = x.shape();
@@ -103,13 +102,13 @@ Arranged arrange(const Tensor& q, const Tensor& k, const Tensor& v, Heads heads)
                  heads_of(q), heads_of(k), heads_of(v));
     }
   }
-  // As many heads of both stay as they are; a single one of one of them is stretched.
+  // Equal numbers of heads are kept; a single head of one of them is expanded.
   const std::int64_t G = heads_of(keys) == heads_of(values) ? heads_of(keys) : H;
   Arranged arranged{
       with_lead(q, batch, H), with_lead(keys, batch, G), with_lead(values, batch, G), {}};
   Shape lead = batch;
   lead.push_back(H);
-  // Axes that nobody gave are not given back.
+  // Axes that were not given are not returned.
   arranged.lead = Shape(lead.span().last(static_cast<std::size_t>(rank - 2)));
   return arranged;
 }
@@ -123,7 +122,7 @@ Tensor arrange_pairs(const Tensor& x, const Shape& lead) {
   const Shape batch = batch_of(lead);
   const std::int64_t heads = x.size(-3);
   Shape own = lead_of(x, lead.rank());
-  // A batch of 1 stays so.
+  // A batch of 1 stays 1.
   const Shape own_batch = batch_of(own);
   if (numel(own_batch) == 1) return reshape(x, {1, heads, x.size(-2), x.size(-1)});
   return with_lead(x, batch, heads);

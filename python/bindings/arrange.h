@@ -1,5 +1,6 @@
-// Operands of any rank, as PyTorch takes them, for attention's four axes: axes before the last two
-// are broadcast against each other, the last of them counts heads, and the rest is the batch.
+// Arranges operands of any rank, as in PyTorch, into attention's four axes: the axes before the
+// last two are broadcast against each other, the last of them is the heads, and the others are the
+// batch.
 #pragma once
 
 #include "heed/tensor/tensor.h"
@@ -7,8 +8,8 @@
 namespace heed::python {
 
 enum class Heads : std::uint8_t {
-  broadcast,  ///< As many everywhere, or 1.
-  grouped,    ///< Queries have a multiple of those of keys and of values.
+  broadcast,  ///< The same number everywhere, or 1.
+  grouped,    ///< The number for queries is a multiple of the number for keys and values.
 };
 
 struct Arranged {
@@ -19,10 +20,11 @@ struct Arranged {
 /// By differentiable ops, without a copy where strides allow.
 Arranged arrange(const Tensor& q, const Tensor& k, const Tensor& v, Heads heads);
 
-/// What broadcasts to lead + [Tq, Tk], such as a mask, with at most the four axes that stages take.
+/// Arranges a tensor that broadcasts to lead + [Tq, Tk], such as a mask, into at most the four axes
+/// that stages take.
 Tensor arrange_pairs(const Tensor& x, const Shape& lead);
 
-/// A result [B, H, …] with the lead in place of B and H.
+/// A result [B, H, …] with `lead` in place of B and H.
 Tensor restore(const Tensor& result, const Shape& lead);
 
 }  // namespace heed::python

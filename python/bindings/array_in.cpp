@@ -1,4 +1,4 @@
-// Arrays that come in, as tensors.
+// Converts array arguments to tensors.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -14,7 +14,7 @@
 namespace heed::python {
 namespace {
 
-// The shortest way to the memory comes first. NumPy speaks DLPack too, but not of ml_dtypes.
+// Tries the fastest protocol first. NumPy supports DLPack too, but not for ml_dtypes.
 ForeignMemory memory_of(const char* name, nb::handle object) {
   for (const auto way : {by_buffer, by_exchange, by_bits, by_dlpack}) {
     if (auto memory = way(name, object)) return std::move(*memory);
@@ -25,7 +25,7 @@ ForeignMemory memory_of(const char* name, nb::handle object) {
       name, type_of(object), name);
 }
 
-// Whether a tensor can show the memory itself.
+// Whether a tensor can refer to the memory directly.
 bool can_be_shown(const ForeignMemory& memory) {
   const auto bytes = static_cast<std::int64_t>(memory.element.bytes());
   const bool strides_fit = std::ranges::all_of(
@@ -83,7 +83,7 @@ Tensor shown(ForeignMemory&& memory, Access access) {
     if (span > 0) span += (memory.shape[axis] - 1) * memory.steps[axis];
     strides[axis] /= bytes;
   }
-  // An empty array may have no memory, but a tensor has.
+  // An empty array may have no memory, but a tensor needs some.
   if (span == 0) return empty(memory.shape, memory.element.dtype);
   const auto size = static_cast<std::size_t>(span);
   auto storage =
@@ -114,7 +114,7 @@ Array array_of(const char* name, nb::handle object) {
 
 Tensor writable_tensor_of(const char* name, nb::handle object) {
   ForeignMemory memory = memory_of(name, object);
-  // JAX's capsules do not say that the memory is not to be written to.
+  // JAX's capsules do not mark the memory as read-only.
   if (memory.read_only || is_of_jax(object)) {
     throw_type_error("{}: the array is read-only: give one of your own", name);
   }
@@ -164,7 +164,7 @@ bool elements_apart(const Tensor& x) {
     if (x.shape()[i] > 1) axes.emplace_back(x.strides()[i], x.shape()[i]);
   }
   std::ranges::sort(axes);
-  std::int64_t last = 0;  // how far the axes before reach
+  std::int64_t last = 0;  // extent of the axes before
   for (const auto& [stride, size] : axes) {
     if (stride <= last) return false;
     last += stride * (size - 1);

@@ -1,5 +1,5 @@
-// Arrays that go out. A result is wrapped in an object that speaks the buffer protocol and DLPack,
-// and the caller's library makes an array of its own type from that, without a copy.
+// Converts results to arrays. A result is wrapped in an object that supports the buffer protocol
+// and DLPack, and the caller's library makes an array of its own type from it, without a copy.
 #include <algorithm>
 #include <memory>
 
@@ -15,7 +15,7 @@
 namespace heed::python {
 namespace {
 
-// What is exported: elements of two bytes may be 16-bit floats of either kind.
+// The exported memory: elements of two bytes may be 16-bit floats of either kind.
 struct Memory {
   Tensor tensor;
   bool half = false;
@@ -89,7 +89,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int) {
 
 // ---- DLPack ----
 
-// One of DLPack's structs and what it points to.
+// One of DLPack's structs and the memory that it points to.
 template <typename Managed>
 struct Export {
   Managed managed{};
@@ -114,7 +114,7 @@ Managed* make_export(const Memory& memory) {
   return &managed;
 }
 
-// A capsule that nobody took must free what it holds.
+// A capsule that was not consumed must free its content.
 template <typename Managed>
 nb::object capsule_of(const Memory& memory, const char* name) {
   Managed* const managed = make_export<Managed>(memory);
@@ -140,7 +140,7 @@ nb::object dlpack_capsule(const Memory& memory, nb::handle max_version) {
 
 // ---- libraries ----
 
-// Looked up once and kept to the end of the process.
+// Looked up once and kept until the end of the process.
 nb::handle function_of(const char* module, const char* name) {
   return nb::object(nb::module_::import_(module).attr(name)).release();
 }
@@ -212,7 +212,7 @@ void bind_arrays(nb::module_& m) {
   static PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
                                 {0, nullptr}};
   nb::class_<Memory>(m, "Memory", nb::type_slots(slots),
-                     "What a result lies in; array libraries make their arrays from it.")
+                     "The memory of a result; array libraries make their arrays from it.")
       .def(
           "__dlpack__",
           [](const Memory& self, nb::handle, nb::handle max_version, nb::handle, nb::handle) {

@@ -14,7 +14,7 @@ namespace {
 
 void write_output(const Request::Prepared& ready, const Request& request, nb::handle out) {
   if (request.query().half)
-    throw_type_error("out: results of 16 bits are made anew: leave it away");
+    throw_type_error("out: 16-bit results need a new array: leave out `out`");
   Tensor to = writable_tensor_of("out", out);
   for (const Array& array : request.arrays()) {
     HEED_CHECK(!may_overlap(to, array.tensor),
@@ -54,7 +54,7 @@ nb::object attention_in_python(const Arguments& arguments, const Wanted& wanted,
   return gather(give(output, ready.lead, request.query()), request, ready, wanted, seen);
 }
 
-// The call as C++ makes it, n times: what the benchmarks compare a call from Python with.
+// Runs the same call n times in C++: the baseline of the benchmarks for calls from Python.
 nb::object repeat_attention(nb::handle q, nb::handle k, nb::handle v, std::int64_t n) {
   const NoGrad no_grad;
   const Array query = array_of("q", q);
@@ -69,17 +69,18 @@ nb::object repeat_attention(nb::handle q, nb::handle k, nb::handle v, std::int64
 
 constexpr const char* kAttentionDoc =
     "Attention: output = weights v, weights = normalise(modify(score(q, k))) over the keys that a "
-    "query may see.\n\n"
+    "query may attend to.\n\n"
     "q [..., H, Tq, D], k [..., G, Tk, D], v [..., G, Tk, Dv], from two axes on: arrays of "
     "anything "
-    "that speaks DLPack or the buffer protocol, on the CPU. The result is an array of q's library; "
+    "that supports DLPack or the buffer protocol, on the CPU. The result is an array of q's "
+    "library; "
     "axes before the last two are broadcast, and with enable_gqa H may be a multiple of G. A query "
-    "that sees nothing gets 0.\n\n"
-    "mask: a heed.Mask, an array of bool (true: may be seen) or an array of floats, which is added "
-    "to the scores after all modifiers. past_key and past_value go in front of k and v.\n\n"
-    "What is asked for by return_weights, return_lse, return_scores ('raw', 'modified' or "
+    "without visible keys gets 0.\n\n"
+    "mask: a heed.Mask, an array of bool (true: visible) or an array of floats, which is added "
+    "to the scores after all modifiers. past_key and past_value are put before k and v.\n\n"
+    "Results requested by return_weights, return_lse, return_scores ('raw', 'modified' or "
     "'masked') "
-    "and return_present follows the output in a tuple, in this order: weights and scores in q's "
+    "and return_present follow the output in a tuple, in this order: weights and scores in q's "
     "precision, the log-sum-exp in at least 32 bits, and keys and values, past included, which "
     "without a past are k and v themselves.";
 

@@ -1,4 +1,4 @@
-// The parts of the module heed._core, one function a file.
+// The parts of the module heed._core, one function per file.
 #pragma once
 
 #include <nanobind/nanobind.h>

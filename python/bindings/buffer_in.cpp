@@ -1,4 +1,4 @@
-// Memory by the buffer protocol.
+// Memory of arrays by the buffer protocol.
 #include "python/bindings/foreign_memory.h"
 
 #include <bit>
@@ -15,7 +15,7 @@ std::optional<DType> integer_of_size(Py_ssize_t bytes) {
   return {};
 }
 
-// Of a format in struct's letters; those of other byte orders are none of ours.
+// The element type of a format in the letters of `struct`; other byte orders are not supported.
 std::optional<Element> element_of(const char* format, Py_ssize_t bytes) {
   if (format == nullptr) return Element{DType::u8};
   if (*format == '@' || *format == '=' ||
@@ -85,7 +85,7 @@ std::optional<ForeignMemory> by_buffer(const char* name, nb::handle object) {
 }
 static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
 
-// Numbers of NumPy's extension ml_dtypes have no buffer; their bits as whole numbers do.
+// Arrays of NumPy's extension ml_dtypes have no buffer; their bits viewed as integers do.
 std::optional<ForeignMemory> by_bits(const char* name, nb::handle object) {
   if (!nb::hasattr(object, "__array_interface__") || !nb::hasattr(object, "dtype")) return {};
   if (nb::cast<std::string>(object.attr("dtype").attr("name")) != "bfloat16") return {};

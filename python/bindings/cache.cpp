@@ -1,4 +1,4 @@
-// heed.KVCache: the keys and values of the positions seen so far.
+// heed.KVCache: the keys and values of the positions so far.
 #include "heed/attention/cache.h"
 
 #include <mutex>
@@ -28,9 +28,9 @@ nb::object copy_of(const Tensor& x) {
   return to_numpy(x.dtype() == DType::bf16 ? cast_data(x, DType::f32) : clone_data(x));
 }
 
-/// A cache that is not changed while some thread attends to it. Who takes the mutex has the
-/// interpreter's lock, and who only reads lets go of that one while computing: so a reader never
-/// waits, and a writer only for readers, who need nothing of it.
+/// A cache that is not changed while a thread attends to it. A thread takes the mutex while it
+/// holds the interpreter's lock, and a reader releases the interpreter's lock while it computes. So
+/// a reader never waits, and a writer waits only for readers, which need nothing from it.
 class SharedCache {
  public:
   explicit SharedCache(KvCache cache) : cache_(std::move(cache)) {}
@@ -58,8 +58,8 @@ nb::object attend(const SharedCache& cache, Arguments arguments) {
   Tensor output;
   {
     const Unlocked unlocked;
-    // Let go before the interpreter's lock is asked for again, also if something is thrown: who
-    // changes the cache has that one while waiting.
+    // Released before the interpreter's lock is taken again, also if an exception is thrown: a
+    // thread that changes the cache holds that lock while it waits.
     const auto held = std::move(reading);
     const Request::Prepared ready = request.prepare();
     const Tensor q = dtype == DType::bf16 ? cast_data(ready.q, DType::f32) : ready.q;
@@ -73,7 +73,7 @@ nb::object attend(const SharedCache& cache, Arguments arguments) {
 void bind_cache(nb::module_& m) {
   nb::class_<SharedCache>(
       m, "KVCache",
-      "The keys and values of the positions seen so far: appended at the end, dropped from the end "
+      "The keys and values of the positions so far: appended at the end, removed from the end "
       "or, with a window, from the front, and reordered for beam search.")
       .def(
           "__init__",
@@ -112,7 +112,7 @@ void bind_cache(nb::module_& m) {
           nb::arg("q"), nb::kw_only(), nb::arg("score") = "scaled_dot",
           nb::arg("modifiers") = nb::tuple(), nb::arg("mask") = nb::none(),
           nb::arg("normaliser") = "softmax", nb::arg("scale") = nb::none(),
-          "Attention of q [B, H, Tq, D] to all that is kept, H a multiple of G. Append the keys "
+          "Attention of q [B, H, Tq, D] to all kept positions, H a multiple of G. Append the keys "
           "and "
           "values of the new positions first; for more than one query give "
           "mask=heed.causal('bottom_right').")
@@ -121,33 +121,33 @@ void bind_cache(nb::module_& m) {
           [](SharedCache& self, std::int64_t n) {
             self.change([&](KvCache& cache) { cache.rewind(n); });
           },
-          nb::arg("n"), "Forgets the last n positions.")
+          nb::arg("n"), "Removes the last n positions.")
       .def(
           "truncate",
           [](SharedCache& self, std::int64_t position) {
             self.change([&](KvCache& cache) { cache.truncate(position); });
           },
           nb::arg("position"),
-          "Forgets the positions from this one on, counted from the very first.")
+          "Removes the positions from this one on, counted from the first one ever appended.")
       .def(
           "clear", [](SharedCache& self) { self.change([](KvCache& cache) { cache.clear(); }); },
-          "Forgets everything but keeps the memory.")
+          "Removes all positions but keeps the memory.")
       .def(
           "reorder",
           [](SharedCache& self, const std::vector<std::int64_t>& from) {
             self.change([&](KvCache& cache) { cache.reorder(from); });
           },
-          nb::arg("from_"), "Sequence i becomes what sequence from_[i] was.")
+          nb::arg("from_"), "Sequence i becomes the former sequence from_[i].")
       .def(
           "clone", [](const SharedCache& self) { return new SharedCache(self->clone()); },
-          "A cache of its own with the same content.")
+          "A separate cache with the same content.")
       .def(
           "__len__", [](const SharedCache& self) { return self->length(); }, "Positions kept.")
       .def_prop_ro(
           "length", [](const SharedCache& self) { return self->length(); }, "Positions kept.")
       .def_prop_ro(
           "first_position", [](const SharedCache& self) { return self->first_position(); },
-          "The first position kept: how many a window has evicted.")
+          "The first position kept, which is the number of positions that a window has evicted.")
       .def_prop_ro("batch", [](const SharedCache& self) { return self->batch(); })
       .def_prop_ro(
           "nbytes", [](const SharedCache& self) { return self->bytes(); }, "Bytes of memory held.")

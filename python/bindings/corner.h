@@ -1,4 +1,4 @@
-// Corners by name, as Python says them.
+// Corners by their names in Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,7 +7,7 @@
 
 namespace heed::python {
 
-/// "top_left", "bottom_right", or the key at which the first query stands.
+/// "top_left", "bottom_right", or the index of the key at the position of the first query.
 Corner corner_of(nanobind::handle corner);
 
 }  // namespace heed::python

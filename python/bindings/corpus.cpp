@@ -22,7 +22,7 @@ nb::list pairs_of(const std::vector<GrammarPair>& pairs) {
 
 void bind_corpus(nb::module_& m) {
   constexpr const char* kPairs = "Tuples of an English sentence and its Chinese translation.";
-  nb::class_<GrammarCorpus>(m, "GrammarCorpus", "What heed.grammar_corpus makes.")
+  nb::class_<GrammarCorpus>(m, "GrammarCorpus", "The result of heed.grammar_corpus.")
       .def_prop_ro(
           "training", [](const GrammarCorpus& self) { return pairs_of(self.training); },
           nb::for_getter(nb::sig("def training(self, /) -> list[tuple[str, str]]")), kPairs)
@@ -55,7 +55,7 @@ void bind_corpus(nb::module_& m) {
       nb::arg("sentences") = GrammarOptions{}.sentences, nb::kw_only(),
       nb::arg("held_out") = GrammarOptions{}.held_out, nb::arg("seed") = GrammarOptions{}.seed,
       "English sentences and their Chinese translations from a small grammar, all different, to "
-      "train and judge a translator in a minute.");
+      "train and evaluate a translator in a minute.");
 }
 
 }  // namespace heed::python

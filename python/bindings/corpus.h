@@ -1,4 +1,4 @@
-// heed's own corpus of English and Chinese, for trying things out.
+// heed's own corpus of English and Chinese, for experiments.
 #pragma once
 
 #include "python/bindings/array.h"

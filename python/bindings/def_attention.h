@@ -1,4 +1,4 @@
-// The one list of what a call of attention may be told from Python.
+// The list of arguments of an attention call from Python.
 #pragma once
 
 #include "python/bindings/results.h"

@@ -1,5 +1,5 @@
-// The binary interface of DLPack 1.x, by which array libraries hand each other memory: the structs
-// that its specification lays down, so that no header of another library is needed.
+// The binary interface of DLPack 1.x, by which array libraries exchange memory. The structs follow
+// the specification, so that no header of another library is needed.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,8 @@ struct ManagedVersioned {
   Tensor tensor;
 };
 
-/// What a type offers under __dlpack_c_exchange_api__ (DLPack 1.3): the same exchange without a
-/// call into the interpreter.
+/// The interface of a type under __dlpack_c_exchange_api__ (DLPack 1.3): the same exchange without
+/// calls into the interpreter.
 struct ExchangeApi {
   Version version;
   ExchangeApi* previous;

@@ -1,4 +1,5 @@
-// Memory by DLPack: the C interface of a type (PyTorch), or capsules (JAX and all others).
+// Memory of arrays by DLPack: the C interface of a type (PyTorch), or capsules (JAX and all
+// others).
 #include "python/bindings/array.h"
 #include "python/bindings/dlpack.h"
 #include "python/bindings/exchange.h"
@@ -68,7 +69,7 @@ std::shared_ptr<const void> keep(Managed* managed) {
   });
 }
 
-// Of a tensor that its library cannot hand out: mostly one without memory, or on a device.
+// Throws for a tensor that its library cannot export: usually one without memory, or on a device.
 [[noreturn]] void refuse_tensor(const char* name, nb::handle object) {
   nb::python_error error;
   if (!nb::hasattr(object, "device")) throw error;
@@ -77,7 +78,7 @@ std::shared_ptr<const void> keep(Managed* managed) {
                    type_of(object), nb::str(device).c_str());
 }
 
-// Libraries older than DLPack 1.0 know no versions.
+// Libraries older than DLPack 1.0 do not support versions.
 nb::object ask(nb::handle object) {
   const nb::object method = object.attr("__dlpack__");
   try {
@@ -93,13 +94,13 @@ nb::object capsule_of(const char* name, nb::handle object) {
     return ask(object);
   } catch (const nb::python_error& error) {
     if (!error.matches(PyExc_BufferError)) throw;
-    // What DLPack has no word for.
+    // Types that DLPack cannot describe.
     throw_type_error("{}: {} cannot be read: {}", name, type_of(object),
                      nb::str(error.value()).c_str());
   }
 }
 
-// The capsule's content, which is ours from then on.
+// The content of a capsule, which the caller then owns.
 template <typename Managed>
 Managed* take(nb::handle capsule, const char* name, const char* used_name) {
   if (PyCapsule_IsValid(capsule.ptr(), name) == 0) return nullptr;

@@ -1,5 +1,5 @@
-// heed's errors as Python's: a mistake of the caller's is heed.Error, which is a ValueError; a
-// mistake of heed's own is a RuntimeError, as nanobind makes of any other exception.
+// heed's errors in Python: an error of the caller is heed.Error, which is a ValueError; an error in
+// heed itself is a RuntimeError, as nanobind makes of any other exception.
 #include "heed/base/error.h"
 
 #include "python/bindings/bind.h"
@@ -8,7 +8,7 @@ namespace heed::python {
 
 void bind_errors(nanobind::module_& m) {
   nanobind::exception<Error>(m, "Error", PyExc_ValueError).doc() =
-      "What was given does not fit: the message says what, where and what would.";
+      "An argument is invalid; the message says which one, where, and what is expected.";
 }
 
 }  // namespace heed::python

@@ -14,20 +14,20 @@ const dlpack::ExchangeApi* find(nanobind::handle type) {
   const auto* const api =
       static_cast<const dlpack::ExchangeApi*>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
   Py_DECREF(capsule);
-  PyErr_Clear();  // of a capsule with another name
+  PyErr_Clear();  // the capsule has another name
   return api != nullptr && api->version.major == 1 ? api : nullptr;
 }
 
 struct Known {
-  PyObject* type = nullptr;  // never let go, so that no other type gets its address
+  PyObject* type = nullptr;  // never released, so that no other type gets its address
   const dlpack::ExchangeApi* api = nullptr;
 };
 
 }  // namespace
 
 const dlpack::ExchangeApi* exchange_api(nanobind::handle type) {
-  // A program has a type or two of arrays; what is beyond is looked up at every call. The
-  // interpreter's lock guards the list.
+  // A program uses one or two types of arrays; any further ones are looked up at every call. The
+  // interpreter's lock protects the list.
   static std::array<Known, 8> known;
   for (Known& entry : known) {
     if (entry.type == type.ptr()) return entry.api;

@@ -1,4 +1,4 @@
-// DLPack's C interface of a type, looked up once a type.
+// DLPack's C interface of a type, looked up once per type.
 #pragma once
 
 #include <nanobind/nanobind.h>

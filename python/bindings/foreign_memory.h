@@ -1,4 +1,5 @@
-// The memory of an array that is not heed's, as its owner describes it, and the ways to ask for it.
+// The memory of an array that heed does not own, as its owner describes it, and the protocols to
+// get it.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +13,7 @@
 
 namespace heed::python {
 
-/// What an array's elements are.
+/// The type of an array's elements.
 struct Element {
   DType dtype = DType::f32;
   bool half = false;  ///< 16-bit floats, which become f32.
@@ -25,11 +26,11 @@ struct ForeignMemory {
   Shape shape;
   Dims steps;  ///< Strides in bytes.
   bool read_only = false;
-  std::shared_ptr<const void> keeper;  ///< Keeps it alive, and lets go from whatever thread.
+  std::shared_ptr<const void> keeper;  ///< Keeps the memory alive; may be released in any thread.
 };
 
-// Each asks an object in one way; none if it does not speak that way. `name` is the argument's, for
-// messages.
+// Each tries one protocol; none if the object does not support it. `name` is that of the argument,
+// for messages.
 
 /// The buffer protocol. NumPy cannot describe the elements of ml_dtypes by it.
 std::optional<ForeignMemory> by_buffer(const char* name, nanobind::handle object);
@@ -43,7 +44,7 @@ std::optional<ForeignMemory> by_dlpack(const char* name, nanobind::handle object
 /// Sizes or strides; throws heed::Error if there are too many.
 Dims dims_of(const char* name, const std::int64_t* values, int rank);
 
-/// Runs f with the interpreter's lock, or not at all once the interpreter has ended.
+/// Runs f with the interpreter's lock, or does nothing if the interpreter has ended.
 template <typename F>
 void with_interpreter(const F& f) {
   if (Py_IsInitialized() == 0) return;

@@ -1,4 +1,5 @@
-// 16-bit floats (IEEE binary16) at the border: heed computes in f32 and gives back what it got.
+// 16-bit floats (IEEE binary16) at the interface: heed computes in f32 and converts the result
+// back.
 #pragma once
 
 #include "heed/tensor/tensor.h"

@@ -1,4 +1,5 @@
-// Ctrl-C while heed computes: whoever runs long without the interpreter's lock asks now and then.
+// Ctrl-C while heed computes: long computations without the interpreter's lock check for it
+// regularly.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,9 +8,9 @@
 
 namespace heed::python {
 
-/// Called often, it looks for signals at most twenty times a second, and throws what Python's
-/// handler of one raises: KeyboardInterrupt, as a rule. Python handles signals in its main thread
-/// alone.
+/// Checks for signals at most twenty times a second, however often it is called, and throws what
+/// Python's handler raises: usually KeyboardInterrupt. Python handles signals only in its main
+/// thread.
 class InterruptCheck {
  public:
   void operator()() {

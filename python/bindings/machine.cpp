@@ -1,4 +1,4 @@
-// The version, the threads and the random numbers of the process.
+// The version, the number of threads and the random numbers of the process.
 #include <nanobind/stl/string.h>
 
 #include "heed/base/random.h"
@@ -10,7 +10,8 @@
 namespace heed::python {
 namespace {
 
-// One for all of Python's threads, unlike default_generator(); the interpreter's lock guards it.
+// One generator for all Python threads, unlike default_generator(); the interpreter's lock protects
+// it.
 Generator& generator() {
   static Generator shared;
   return shared;
@@ -27,10 +28,10 @@ void bind_machine(nanobind::module_& m) {
   m.attr("version") = std::string(version());
   m.def("get_num_threads", &num_threads, "The number of threads that computations use.");
   m.def("set_num_threads", &set_num_threads, nb::arg("n"),
-        "Sets the number of threads; no result changes by it.");
+        "Sets the number of threads; results do not depend on it.");
   m.def(
       "manual_seed", [](std::uint64_t seed) { generator() = Generator(seed); }, nb::arg("seed"),
-      "Sets the seed of what is drawn where no seed is given.");
+      "Sets the seed of random numbers for calls without a seed.");
 }
 
 }  // namespace heed::python

@@ -37,14 +37,14 @@ void bind_written(nb::module_& m, const char* name, const char* doc) {
           "ids", [](const T& self) { return self.hypothesis.tokens; }, "Its tokens as numbers.")
       .def_prop_ro(
           "score", [](const T& self) { return self.hypothesis.score; },
-          "The log-probability by the length penalty: what results are ordered by.")
+          "The log-probability divided by the length penalty; results are sorted by it.")
       .def_prop_ro(
           "log_probability", [](const T& self) { return self.hypothesis.log_probability; },
-          "Of all tokens, the end token among them.")
+          "The log-probability of all tokens, including the end token.")
       .def_prop_ro(
           "token_log_probabilities",
           [](const T& self) { return self.hypothesis.token_log_probabilities; },
-          "One for each token, then, where the text has an end, the end token's.")
+          "One for each token, then, if the text has ended, that of the end token.")
       .def("__str__", [](const T& self) { return to_str(self.text); })
       .def("__repr__", [name](const T& self) {
         return to_str(fmt::format("<heed.{} {}, score {:.4f}>", name,
@@ -99,27 +99,29 @@ void bind_attention_of_models(nb::module_& m) {
   using Kind = plot::AttentionKind;
   using Part = plot::AttentionPart;
   constexpr const char* kLayersDoc = "An array [heads, rows, columns] for each layer.";
-  nb::class_<ModelAttention>(
-      m, "Attention",
-      "What a model attended to over one text, as arrays and as pictures; a notebook shows it.\n\n"
-      "Rows of decoder and cross are the steps that wrote the tokens of target, the end last; "
-      "columns of decoder are the tokens of target_read, begin first; all others are those of "
-      "source, the end last.")
+  nb::class_<ModelAttention>(m, "Attention",
+                             "The attention weights of a model for one text, as arrays and as "
+                             "pictures; a notebook shows it.\n\n"
+                             "Rows of decoder and cross are the steps that wrote the tokens of "
+                             "target, the end token last; "
+                             "columns of decoder are the tokens of target_read, the begin token "
+                             "first; all others are those of "
+                             "source, the end token last.")
       .def_prop_ro(
           "text", [](const ModelAttention& self) { return to_str(self.view.text); },
-          "What was read.")
+          "The text that the model read.")
       .def_prop_ro(
           "result", [](const ModelAttention& self) { return to_str(self.view.result); },
-          "What the model made of it: a translation, a label or nothing.")
+          "The result of the model: a translation, a label or nothing.")
       .def_prop_ro("source", &tokens<Kind::encoder, &Part::rows>,
                    nb::for_getter(nb::sig("def source(self, /) -> list[str]")),
-                   "The tokens that were read, the end too.")
+                   "The tokens that the model read, including the end token.")
       .def_prop_ro("target", &tokens<Kind::decoder, &Part::rows>,
                    nb::for_getter(nb::sig("def target(self, /) -> list[str]")),
-                   "The tokens that were written, the end too.")
+                   "The tokens that the model wrote, including the end token.")
       .def_prop_ro("target_read", &tokens<Kind::decoder, &Part::columns>,
                    nb::for_getter(nb::sig("def target_read(self, /) -> list[str]")),
-                   "The tokens that the decoder read while it wrote, begin first.")
+                   "The tokens that the decoder read while it wrote, the begin token first.")
       .def_prop_ro("encoder", &layers<Kind::encoder>,
                    nb::for_getter(nb::sig("def encoder(self, /) -> list[numpy.ndarray]")),
                    kLayersDoc)
@@ -141,7 +143,8 @@ void bind_attention_of_models(nb::module_& m) {
            nb::sig("def links(self, unit: str = 'words', *, threshold: float | None = None) -> "
                    "list[tuple[int, int]]"),
            "The alignment as pairs (source, target) of 'words' or 'tokens', from 0: each target's "
-           "heaviest source, or, with a threshold, all of at least that weight.")
+           "source with the largest weight, or, with a threshold, all sources with at least that "
+           "weight.")
       .def(
           "picture",
           [](const ModelAttention& self, const std::optional<std::string>& kind,
@@ -160,7 +163,7 @@ void bind_attention_of_models(nb::module_& m) {
             return Page{plot::attention_html(self.view, selection)};
           },
           nb::arg("kind") = nb::none(), nb::arg("layer") = nb::none(), nb::arg("head") = nb::none(),
-          "A page to explore in a browser, which opens with what is selected.")
+          "A page to explore in a browser, which opens with the selected part.")
       .def("_repr_svg_", [](const ModelAttention& self) { return sheet(self, {}); })
       .def("__repr__", [](const ModelAttention& self) {
         const std::string arrow = self.view.result.empty() ? "" : " -> " + self.view.result;
@@ -179,16 +182,17 @@ Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothe
 }
 
 ModelAttention attention_for(const Translator& translator, const std::string& source,
-                             const std::vector<std::int32_t>& target) {
+                             const Hypothesis& translation) {
+  const std::vector<std::int32_t>& target = translation.tokens;
   const std::vector<std::int32_t> read = translator.source()->encode(source);
-  return {.view = plot::attention_of(translator, source, target),
+  return {.view = plot::attention_of(translator, source, translation),
           .source_words = word_numbers(word_spans(*translator.source(), read), read.size()),
           .target_words = word_numbers(word_spans(*translator.target(), target), target.size())};
 }
 
 void bind_model_results(nb::module_& m) {
-  bind_written<PyTranslation>(m, "Translation", "One way to say a sentence in the other language.");
-  bind_written<Continuation>(m, "Continuation", "One way to go on with a text.");
+  bind_written<PyTranslation>(m, "Translation", "One translation of a sentence.");
+  bind_written<Continuation>(m, "Continuation", "One continuation of a text.");
   bind_attention_of_models(m);
 }
 

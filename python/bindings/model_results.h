@@ -1,4 +1,4 @@
-// What models give back to Python: texts they wrote, and what they attended to.
+// The results of models in Python: generated texts, and attention weights.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@
 
 namespace heed::python {
 
-/// A text and how likely the model holds it.
+/// A text and its log-probability under the model.
 struct Written {
   std::string text;
-  std::vector<std::string> pieces;  ///< The tokens as they are shown.
+  std::vector<std::string> pieces;  ///< The tokens in readable form.
   Hypothesis hypothesis;
 };
 
@@ -29,12 +29,13 @@ Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothe
 /// heed.Attention.
 struct ModelAttention {
   plot::AttentionView view;
-  std::vector<std::int64_t> source_words = {}, target_words = {};  ///< Of tokens, to align them.
+  std::vector<std::int64_t> source_words = {},
+                            target_words = {};  ///< Words of the tokens, for alignments.
 };
 
-/// What a translator attends to while it writes that target.
+/// The attention weights with which a translator wrote a translation, or would write it.
 ModelAttention attention_for(const Translator& translator, const std::string& source,
-                             const std::vector<std::int32_t>& target);
+                             const Hypothesis& translation);
 
 /// heed.Tokenizer.
 struct PyTokenizer {

@@ -1,9 +1,9 @@
-// The module heed._core: everything of heed that Python sees, in the order in which it builds up.
+// The module heed._core: everything that heed exports to Python, in the order of dependence.
 #include "python/bindings/bind.h"
 
 NB_MODULE(_core, m) {
   using namespace heed::python;
-  // Objects that a program still holds when it ends are no mistake.
+  // Objects that a program still holds at its end are not leaks.
   nanobind::set_leak_warnings(false);
   m.doc() = "heed's own functions and classes; the package heed has them all under its own name.";
   bind_errors(m);

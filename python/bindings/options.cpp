@@ -12,7 +12,7 @@ namespace heed::python {
 namespace {
 
 bool fits(const io::Value& given, const io::Value& usual) {
-  if (usual.is_null()) return true;  // an optional: the field knows what else it takes
+  if (usual.is_null()) return true;  // an optional field: the field checks the type
   if (usual.floating() != nullptr) return given.floating() != nullptr || given.integer() != nullptr;
   return given.data.index() == usual.data.index();
 }
@@ -53,14 +53,14 @@ void read_options(io::Fields& fields, const char* function, const nb::kwargs& op
 }
 
 std::string signature(const std::string& before, const io::Fields& fields,
-                      const std::string& behind) {
+                      const std::string& after) {
   std::string text = before;
   const io::Value defaults = fields.write();
   for (const auto& [name, value] : *defaults.table()) {
     text +=
         fmt::format(", {}: {} = {}", name, type_name(value), nb::repr(object_of(value)).c_str());
   }
-  return text + behind;
+  return text + after;
 }
 
 std::string help(const std::string& about, const io::Fields& fields) {

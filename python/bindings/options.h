@@ -9,11 +9,11 @@
 
 namespace heed::python {
 
-/// Sets fields from keyword arguments. TypeError for a name there is none of (with the nearest) and
-/// for a value of another type; what is out of range is heed::Error.
+/// Sets fields from keyword arguments. TypeError for an unknown name (the message has the nearest
+/// one) and for a value of another type; heed::Error for a value out of range.
 void read_options(io::Fields& fields, const char* function, const nb::kwargs& options);
 
-/// The same for a config, which is checked as a whole.
+/// The same for a whole config, which is then validated.
 template <io::Section C>
 C options_of(C config, const char* function, const nb::kwargs& options) {
   io::Fields fields(config);
@@ -22,11 +22,11 @@ C options_of(C config, const char* function, const nb::kwargs& options) {
   return config;
 }
 
-/// "def translate(self, text: str, *, beam_size: int = 5, …) -> str", given what stands before and
-/// behind the options.
+/// "def translate(self, text: str, *, beam_size: int = 5, …) -> str", from the texts before and
+/// after the options.
 std::string signature(const std::string& before, const io::Fields& fields,
-                      const std::string& behind);
-/// The first paragraphs and a line for each option.
+                      const std::string& after);
+/// The given paragraphs, then a line for each option.
 std::string help(const std::string& about, const io::Fields& fields);
 
 }  // namespace heed::python

@@ -1,4 +1,4 @@
-// The drawing behind heed.plot; the functions that users call, with their defaults, are in
+// The drawing functions of heed.plot; the functions that users call, with their defaults, are in
 // python/heed/plot.py.
 #include "python/bindings/pictures.h"
 
@@ -23,7 +23,7 @@
 namespace heed::python {
 namespace {
 
-// Numbers of any type, as pictures take them.
+// Numbers of any type, converted for pictures.
 Tensor weights_of(const std::string& name, nb::handle array) {
   const Tensor given = array_of(name.c_str(), array).tensor;
   return contiguous_copy(cast_data(given.detach(), DType::f32));
@@ -68,7 +68,7 @@ std::vector<plot::Heatmap> patterns(const std::vector<std::string>& names,
   return maps;
 }
 
-// ---- what shows itself ----
+// ---- objects that notebooks show ----
 
 void save(const std::string& text, nb::handle file, std::string_view ending) {
   const std::filesystem::path path = path_of("path", file);
@@ -77,9 +77,9 @@ void save(const std::string& text, nb::handle file, std::string_view ending) {
   io::write_file(path, text);
 }
 
-// A frame of its own: the page's styles and scripts are not the notebook's.
+// A separate frame keeps the page's styles and scripts out of the notebook.
 std::string framed(const Page& page) {
-  std::string quoted;  // escape_xml() would take the line ends, which scripts need
+  std::string quoted;  // escape_xml() would remove the line ends, which scripts need
   for (const char c : page.text) {
     c == '&' ? quoted += "&amp;" : c == '"' ? quoted += "&quot;" : quoted += c;
   }
@@ -97,7 +97,7 @@ nb::class_<T> bind_shown(nb::module_& m, const char* name, const char* ending, c
       .def(
           "save", [ending](const T& self, nb::handle path) { save(self.text, path, ending); },
           nb::arg("path"), nb::sig("def save(self, path: str | os.PathLike[str]) -> None"),
-          "Writes it to a file, whole or not at all.")
+          "Writes it to a file, which appears when it is complete.")
       .def_ro("text", &T::text)
       .def("__str__", [](const T& self) { return self.text; })
       .def("__repr__", [name](const T& self) {

@@ -1,4 +1,4 @@
-// Pictures and pages as Python shows them, and which part of a model's attention they show.
+// Pictures and pages in Python, and the selection of the attention weights that they show.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct Page {
 /// "encoder", "decoder" or "cross"; an unknown name is heed::Error.
 plot::AttentionKind kind_of(const std::string& name);
 
-/// Which part is wanted, as Python says it; None: all.
+/// The selected part, from Python's arguments; None: all.
 plot::AttentionSelection selection_of(const std::optional<std::string>& kind,
                                       std::optional<std::int64_t> layer,
                                       std::optional<std::int64_t> head);

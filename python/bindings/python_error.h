@@ -1,4 +1,4 @@
-// Errors of the border as Python's own, with a formatted message.
+// Errors of the bindings as Python exceptions, with a formatted message.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace heed::python {
 
-/// What was given is of a type that will not do; a value that will not do is heed::Error.
+/// TypeError for an argument of a wrong type; a wrong value is heed::Error.
 template <typename... Args>
 [[noreturn, gnu::cold]] void throw_type_error(fmt::format_string<Args...> format, Args&&... args) {
   throw nanobind::type_error(fmt::format(format, std::forward<Args>(args)...).c_str());

@@ -1,4 +1,4 @@
-// Calls of attention with gradients: what heed.backward and heed.torch stand on.
+// Calls of attention with gradients: the base of heed.backward and heed.torch.
 #include "heed/attention/attention.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
@@ -15,7 +15,7 @@
 namespace heed::python {
 namespace {
 
-/// A call that was recorded, and can be walked back any number of times.
+/// A recorded call, whose backward pass can run any number of times.
 class Recorded {
  public:
   Recorded(const Arguments& arguments, const Wanted& wanted)
@@ -27,7 +27,7 @@ class Recorded {
     run();
   }
 
-  /// The output, and what else was wanted, off the tape.
+  /// The output and the other requested results, without the tape.
   nb::object results() const {
     const Tensor output = cast_data(output_.detach(), request_.query().dtype);
     Seen seen = seen_;
@@ -43,7 +43,7 @@ class Recorded {
         wanted_.log_sum_exp ? gradient_of("d_lse", d_log_sum_exp, log_sum_exp_) : std::nullopt;
     {
       const Unlocked unlocked;
-      // A tape is walked once. Whoever keeps the graph for a second time pays for it then.
+      // The backward pass consumes the tape. A second one records the call again.
       if (walked_) {
         ready_ = request_.prepare();
         run();
@@ -107,7 +107,7 @@ class Recorded {
   bool walked_ = false;
 };
 
-// nanobind takes the call over with the pointer.
+// nanobind takes ownership of the pointer.
 Recorded* record(const Arguments& arguments, const Wanted& wanted, nb::handle out) {
   if (!out.is_none()) throw_type_error("out: a call with gradients makes its results anew");
   return new Recorded(arguments, wanted);
@@ -116,18 +116,17 @@ Recorded* record(const Arguments& arguments, const Wanted& wanted, nb::handle ou
 }  // namespace
 
 void bind_recorded(nb::module_& m) {
-  nb::class_<Recorded>(m, "Recorded", "A call of attention that can be walked back.")
+  nb::class_<Recorded>(m, "Recorded", "A recorded call of attention, for its gradients.")
       .def("results", &Recorded::results, "What heed.attention would have returned.")
-      .def(
-          "backward", &Recorded::backward, nb::arg("d_output").none(),
-          nb::arg("d_lse").none() = nb::none(), nb::arg("needed") = std::vector<bool>{},
-          nb::sig("def backward(self, d_output: object | None, d_lse: object | None = None, "
-                  "needed: collections.abc.Sequence[bool] = []) -> list[typing.Any]"),
-          "The gradients of all arrays: q, k, v, past_key and past_value, those of the score, of "
-          "the modifiers, a mask of floats, those of the normaliser. `needed` says which; those it "
-          "does not reach are.");
+      .def("backward", &Recorded::backward, nb::arg("d_output").none(),
+           nb::arg("d_lse").none() = nb::none(), nb::arg("needed") = std::vector<bool>{},
+           nb::sig("def backward(self, d_output: object | None, d_lse: object | None = None, "
+                   "needed: collections.abc.Sequence[bool] = []) -> list[typing.Any]"),
+           "The gradients of all arrays: q, k, v, past_key and past_value, those of the score, of "
+           "the modifiers, a mask of floats, those of the normaliser. `needed` says which are "
+           "computed; arrays beyond its end are.");
   def_attention(m, "record", record, nb::rv_policy::take_ownership,
-                "A call of heed.attention that can be walked back.");
+                "Records a call of heed.attention, for its gradients.");
 }
 
 }  // namespace heed::python

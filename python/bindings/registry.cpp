@@ -1,4 +1,4 @@
-// heed.list, heed.positions and heed.compare: what there is to choose from, and what it costs.
+// heed.list, heed.positions and heed.compare: the mechanisms and position codes, and their costs.
 #include <string>
 
 #include "heed/attention/describe.h"
@@ -40,19 +40,19 @@ void set(T& member, const std::optional<T>& given) {
 }
 
 constexpr const char* kCompareDoc =
-    "Sequence layers of equal width side by side: convolution, recurrence, self-attention and "
-    "restricted self-attention, by formula and as measured here.\n\n"
+    "Compares sequence layers of equal width: convolution, recurrence, self-attention and "
+    "restricted self-attention, by formula and as measured.\n\n"
     "It takes about a minute, with quick=True a few seconds.\n\n"
-    "lengths: positions n, rising\n"
-    "sizes: features d, rising\n"
+    "lengths: positions n, ascending\n"
+    "sizes: features d, ascending\n"
     "path_lengths: positions n for counting paths\n"
     "batch: sequences in a call\n"
-    "kernel: k of the convolution\n"
-    "neighbours: r, what restricted self-attention sees on each side\n"
+    "kernel: kernel size k of the convolution\n"
+    "neighbours: r, positions on each side in restricted self-attention\n"
     "recurrence: 'gru' or 'lstm'\n"
-    "backward: the backward pass too\n"
-    "runs: of each call; the best counts\n"
-    "quick: small sizes, where none are given";
+    "backward: measure the backward pass too\n"
+    "runs: number of runs of each call; the best counts\n"
+    "quick: small sizes, unless others are given";
 
 }  // namespace
 
@@ -66,7 +66,7 @@ void bind_registry(nb::module_& m) {
       nb::sig("def positions() -> list[dict[str, typing.Any]]"),
       "All position codes: name and formula of each.");
 
-  nb::class_<Comparison>(m, "Comparison", "What heed.compare found; str() has it as tables.")
+  nb::class_<Comparison>(m, "Comparison", "The result of heed.compare; str() formats it as tables.")
       .def_prop_ro(
           "numbers",
           [](const Comparison& self) {

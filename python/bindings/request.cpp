@@ -2,10 +2,8 @@
 
 #include <string>
 
-#include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/scores.h"
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "heed/ops/join.h"
 #include "heed/ops/view.h"
@@ -46,10 +44,10 @@ std::optional<std::string> name_in(nb::handle object) {
   return nb::cast<nb::str>(object).c_str();
 }
 
-// A tensor of PyTorch's on the tape would silently lose its gradient in a call that is not
-// recorded.
+// A PyTorch tensor that requires a gradient would silently lose it in a call that is not recorded.
 void refuse_gradient(const char* name, nb::handle object) {
-  if (PyObject_CheckBuffer(object.ptr()) != 0) return;  // NumPy's have none, and asking takes long
+  if (PyObject_CheckBuffer(object.ptr()) != 0)
+    return;  // NumPy's arrays have none, and the check is slow
   PyObject* const flag = PyObject_GetAttrString(object.ptr(), "requires_grad");
   if (flag == nullptr) return PyErr_Clear();
   const bool tracked = flag == Py_True;
@@ -64,8 +62,8 @@ Score score_by_name(const std::string& name, std::optional<double> scale) {
   if (name == "scaled_dot") return scaled_dot_score(scale);
   HEED_CHECK(!scale, "[attention] scale goes with the score 'scaled_dot', not with '{}'", name);
   HEED_CHECK(name == "dot",
-             "[attention] score '{}': 'scaled_dot' and 'dot' go by name; heed.general, "
-             "heed.additive and heed.cosine make others",
+             "[attention] score '{}': 'scaled_dot' and 'dot' go by name; heed.general_score, "
+             "heed.additive_score and heed.cosine_score make others",
              name);
   return dot_score();
 }
@@ -85,7 +83,7 @@ Normaliser normaliser_by_name(const std::string& name) {
   if (name == "sigmoid") return sigmoid_weights();
   HEED_CHECK(name == "none",
              "[attention] normaliser '{}': 'softmax', 'sigmoid' and 'none' go by name; "
-             "heed.softmax_with_sink, heed.top_k and heed.hard make others",
+             "heed.softmax_with_sink, heed.top_k_weights and heed.hard_weights make others",
              name);
   return no_normaliser();
 }
@@ -206,7 +204,7 @@ Request::Prepared Request::prepare() const {
   ready.v = std::move(arranged.v);
   ready.lead = arranged.lead;
   ready.spec = spec_;
-  // The caller's stages change weights before dropout does, which the spec has already.
+  // The caller's stages change weights before dropout does, which is already in the spec.
   const std::vector<Reweight> last = std::exchange(ready.spec.reweights, {});
   for (const Stage& stage : stages_) {
     std::vector<Tensor> arrays;

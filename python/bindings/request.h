@@ -1,5 +1,5 @@
-// One call of attention, read from Python's arguments: tensors and stages, and nothing of Python
-// left in what runs without the interpreter's lock.
+// One call of attention, read from Python's arguments: tensors and stages. The part that
+// runs without the interpreter's lock uses no Python objects.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -23,8 +23,7 @@ struct Arguments {
   std::optional<std::uint64_t> seed = {};
   bool enable_gqa = false;
   nb::handle past_key = nb::handle(Py_None), past_value = nb::handle(Py_None);
-  const KvCache* cache =
-      nullptr;  ///< What is asked instead of k and v, and has any group of heads.
+  const KvCache* cache = nullptr;  ///< Used instead of k and v; grouped heads are always allowed.
 };
 
 /// Whether gradients are wanted: then every array is a leaf of the tape.
@@ -32,7 +31,7 @@ enum class Recording : std::uint8_t { off, on };
 
 class Request {
  public:
-  /// Throws TypeError and heed::Error for arguments that will not do.
+  /// Throws TypeError or heed::Error for invalid arguments.
   Request(const Arguments& arguments, Recording recording);
 
   /// The arrays: q, k, v, those of the past, of the score, of the modifiers, a mask of floats,
@@ -41,18 +40,19 @@ class Request {
   const Array& query() const { return arrays_[0]; }
   bool has_past() const { return has_past_; }
 
-  /// What heed's own functions take, made from the arrays by differentiable ops.
+  /// The arguments of heed's own functions, computed from the arrays by differentiable ops.
   struct Prepared {
     Tensor q, k, v;               ///< [B, H, Tq, D], [B, G, Tk, D], [B, G, Tk, Dv], past included.
     Tensor present_k, present_v;  ///< k and v as given, past included.
     Shape lead;                   ///< The result's axes before the last two.
     AttentionSpec spec;
-    std::size_t own_modifiers = 0;  ///< Of the spec; a mask of floats comes behind them.
+    std::size_t own_modifiers =
+        0;  ///< Number of modifiers in the spec; a mask of floats follows them.
   };
   Prepared prepare() const;
 
  private:
-  // A stage, and where its arrays are.
+  // A stage and the indices of its arrays.
   struct Stage {
     StageArgument::Apply apply;
     std::size_t first = 0, count = 0;
@@ -74,7 +74,7 @@ class Request {
   std::vector<Stage> stages_;
   std::optional<std::size_t> bias_;  // the mask, if it is an array of floats
   Tensor seen_;                      // the mask, if it is an array of bool
-  AttentionSpec spec_;               // what needs no arrays
+  AttentionSpec spec_;               // the parts without arrays
 };
 
 }  // namespace heed::python

@@ -11,7 +11,7 @@
 namespace heed::python {
 namespace {
 
-// How many of the spec's modifiers come before a stage of scores; none: all of them, and the mask.
+// The number of modifiers before a stage of scores; none: all of them, and the mask.
 std::optional<std::size_t> modifiers_before(const std::string& stage, std::size_t own) {
   if (stage == "raw") return 0;
   if (stage == "modified") return own;
@@ -21,7 +21,7 @@ std::optional<std::size_t> modifiers_before(const std::string& stage, std::size_
   return {};
 }
 
-// Weights and scores, which are observed in f32, in the precision of the array.
+// Weights and scores are observed in f32 and returned in the precision of the array.
 nb::object give_observed(const Tensor& result, const Shape& lead, const Array& like) {
   return give(cast_data(result, like.dtype), lead, like);
 }
@@ -38,8 +38,8 @@ Wanted wanted_of(bool weights, bool lse, nb::handle scores, bool present) {
   return wanted;
 }
 
-// Scores before the mask are those of all pairs, and hidden ones are not computed: they take a call
-// of their own.
+// Scores before the mask cover all pairs, but hidden ones are not computed: they need a separate
+// call.
 void observe(Request::Prepared& ready, const Wanted& wanted, Seen& seen) {
   if (wanted.weights) ready.spec.observers.push_back(observe_weights(seen.weights));
   if (wanted.log_sum_exp) ready.spec.observers.push_back(observe_log_sum_exp(seen.log_sum_exp));
@@ -69,12 +69,12 @@ nb::object gather(nb::object output, const Request& request, const Request::Prep
   const Array& like = request.query();
   if (wanted.weights) all.append(give_observed(seen.weights, ready.lead, like));
   if (wanted.log_sum_exp) {
-    Array precise = like;  // 16 bits are too few for a logarithm that is taken back
+    Array precise = like;  // 16 bits are too few for a log-sum-exp that is used again
     precise.half = false;
     all.append(give(seen.log_sum_exp, ready.lead, precise));
   }
   if (wanted.scores) all.append(give_observed(seen.scores, ready.lead, like));
-  if (wanted.present) {  // without a past, they are what the caller has
+  if (wanted.present) {  // without a past, they are the caller's own arrays
     const std::span<const Array> given = request.arrays();
     all.append(request.has_past() ? to_array(ready.present_k, like) : nb::borrow(given[1].object));
     all.append(request.has_past() ? to_array(ready.present_v, like) : nb::borrow(given[2].object));

@@ -1,5 +1,5 @@
-// What a call of attention returns to Python, besides the output: what was wanted, what was seen,
-// and how it is handed over.
+// What a call of attention returns to Python besides the output: what was requested, what was
+// observed, and its conversion.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace heed::python {
 struct Wanted {
   bool weights = false;
   bool log_sum_exp = false;
-  std::optional<std::string> scores;  ///< The stage of them: "raw", "modified" or "masked".
+  std::optional<std::string> scores;  ///< The stage of the scores: "raw", "modified" or "masked".
   bool present = false;
 
   bool anything() const { return weights || log_sum_exp || scores || present; }
@@ -21,7 +21,7 @@ struct Wanted {
 
 Wanted wanted_of(bool weights, bool log_sum_exp, nb::handle scores, bool present);
 
-/// What was observed, as far as it was wanted.
+/// The observed tensors, as far as they were requested.
 struct Seen {
   Tensor weights, scores, log_sum_exp;
 };
@@ -29,10 +29,10 @@ struct Seen {
 /// Adds observers to the spec. `seen` must outlive the call.
 void observe(Request::Prepared& ready, const Wanted& wanted, Seen& seen);
 
-/// A result [B, H, …] as an array in the caller's shape.
+/// Converts a result [B, H, …] to an array in the caller's shape.
 nb::object give(const Tensor& result, const Shape& lead, const Array& like);
 
-/// The output alone, or a tuple with what else was wanted behind it.
+/// The output alone, or a tuple of the output and everything else that was requested.
 nb::object gather(nb::object output, const Request& request, const Request::Prepared& ready,
                   const Wanted& wanted, const Seen& seen);
 

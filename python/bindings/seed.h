@@ -1,4 +1,4 @@
-// Random numbers that are asked for without a seed.
+// Random numbers, with or without a seed.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace heed::python {
 
-/// The first stream of a seed, or the next of the process.
+/// The first stream of a seed, or the next stream of the process if there is no seed.
 RandomStream stream_of(std::optional<std::uint64_t> seed);
 
 }  // namespace heed::python

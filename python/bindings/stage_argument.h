@@ -1,5 +1,5 @@
-// A stage of attention as Python holds it: how it changes a spec, and the arrays it was given. The
-// arrays are looked at anew at every call, so that parameters may be trained in place.
+// A stage of attention in Python: how it changes a spec, and the arrays it was given. The arrays
+// are read at every call, so that parameters may be trained in place.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -24,7 +24,7 @@ struct StageArgument {
   /// Adds the stage to a spec; the tensors are the arrays, in the call's precision.
   using Apply = std::function<void(AttentionSpec& spec, std::span<const Tensor> arrays)>;
 
-  const char* name;  ///< Of the function that makes it.
+  const char* name;  ///< The function that makes it.
   Role role;
   std::vector<NamedArray> arrays;
   Apply apply;

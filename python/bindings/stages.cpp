@@ -3,15 +3,7 @@
 #include <optional>
 
 #include "heed/attention/normaliser.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/distance_bias.h"
-#include "heed/attention/stages/gaussian.h"
-#include "heed/attention/stages/scores.h"
-#include "heed/attention/stages/shaw.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/t5_bias.h"
-#include "heed/attention/stages/temperature.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "python/bindings/array.h"
 #include "python/bindings/bind.h"
@@ -24,7 +16,7 @@ namespace {
 
 using Arrays = std::span<const Tensor>;
 
-// What is no array is refused here already, where it was written.
+// Rejects what is not an array when the stage is made, not at the first call.
 StageArgument make(const char* name, Role role, std::vector<NamedArray> arrays,
                    StageArgument::Apply apply) {
   for (const NamedArray& given : arrays) floats_of(given.name, given.array);
@@ -110,7 +102,7 @@ StageArgument shaw(nb::handle keys, nb::handle values, nb::handle corner) {
 }
 
 StageArgument softcap(double cap) {
-  soft_cap(cap);  // refuses what is no cap
+  soft_cap(cap);  // rejects invalid caps
   return {"soft_cap", Role::modifier, {}, [cap](AttentionSpec& spec, Arrays) {
             spec.modifiers.push_back(soft_cap(cap));
           }};
@@ -118,7 +110,7 @@ StageArgument softcap(double cap) {
 
 StageArgument temperature_part(nb::handle value) {
   if (double number = 1.0; nb::try_cast(value, number)) {
-    temperature(number);  // refuses 0
+    temperature(number);  // rejects 0
     return {"temperature", Role::modifier, {}, [number](AttentionSpec& spec, Arrays) {
               spec.modifiers.push_back(temperature(number));
             }};
@@ -143,7 +135,7 @@ StageArgument sink(nb::handle sinks) {
 }
 
 StageArgument top_k(std::int64_t k) {
-  top_k_weights(k);  // refuses what is no number of keys
+  top_k_weights(k);  // rejects invalid k
   return {"top_k_weights", Role::normaliser, {}, [k](AttentionSpec& spec, Arrays) {
             spec.normaliser = top_k_weights(k);
           }};
@@ -184,22 +176,23 @@ void bind_stages(nb::module_& m) {
       .def_prop_ro("name", [](const StageArgument& self) { return self.name; })
       .def_prop_ro("arrays", &arrays_of,
                    nb::for_getter(nb::sig("def arrays(self, /) -> list[typing.Any]")),
-                   "The arrays it was made with: what can be learned.")
+                   "The arrays that it was made with, which can be learned.")
       .def("__repr__", &repr);
 
-  m.def("general_score", &general, nb::arg("weight"),
-        "Score q^T W k: weight [D, Dk], or [H, D, Dk] for a matrix a head (Luong et al. 2015).");
+  m.def(
+      "general_score", &general, nb::arg("weight"),
+      "Score q^T W k: weight [D, Dk], or [H, D, Dk] with one matrix per head (Luong et al. 2015).");
   m.def("additive_score", &additive, nb::arg("weights"),
-        "Score sum_d w[d] tanh(q[d] + k[d]): weights [D] or [H, D]; q and k are the projected ones "
+        "Score sum_d w[d] tanh(q[d] + k[d]): weights [D] or [H, D]; q and k are already projected "
         "(Bahdanau et al. 2015).");
   m.def("cosine_score", &cosine, nb::arg("scale") = 1.0,
-        "Score scale * q . k / (|q| |k|); the scale is a number, or an array of one or of H.");
+        "Score scale * q . k / (|q| |k|); the scale is a number, or an array of 1 or H numbers.");
 
   m.def("dense_bias", &bias, nb::arg("array"),
-        "score += array[b, h, i, j]; axes may be 1 or, from the left, absent.");
+        "score += array[b, h, i, j]; axes may be 1, and leading axes may be absent.");
   m.def("alibi", &alibi_part, nb::arg("slopes"), nb::arg("corner") = corner,
-        "score -= slopes[h] |i - j| (Press et al. 2022); a number of heads stands for the paper's "
-        "slopes of them.");
+        "score -= slopes[h] |i - j| (Press et al. 2022); an int is the number of heads, with the "
+        "slopes of the paper.");
   m.def(
       "alibi_slopes", [](std::int64_t heads) { return to_numpy(alibi_slopes(heads)); },
       nb::arg("heads"), "The slopes of the paper, [heads].");
@@ -209,14 +202,14 @@ void bind_stages(nb::module_& m) {
         nb::arg("max_distance") = 128, nb::arg("corner") = corner,
         "T5's relative position bias: table [buckets, H] as in its checkpoints (Raffel et al. "
         "2020).");
-  m.def(
-      "shaw", &shaw, nb::arg("keys") = nb::none(), nb::arg("values") = nb::none(),
-      nb::arg("corner") = corner,
-      "Relative positions: tables [2c + 1, D] and [2c + 1, Dv], or one a head; distances beyond c "
-      "share the last row (Shaw et al. 2018).");
+  m.def("shaw", &shaw, nb::arg("keys") = nb::none(), nb::arg("values") = nb::none(),
+        nb::arg("corner") = corner,
+        "Relative positions: tables [2c + 1, D] and [2c + 1, Dv], or one per head; distances "
+        "beyond c "
+        "share the last row (Shaw et al. 2018).");
   m.def("soft_cap", &softcap, nb::arg("cap"), "score = cap tanh(score / cap).");
   m.def("temperature", &temperature_part, nb::arg("value"),
-        "score /= value, a number, or an array of one or of H.");
+        "score /= value, a number, or an array of 1 or H numbers.");
   m.def("gaussian", &gaussian_part, nb::arg("centres"), nb::arg("deviation"),
         "weight *= exp(-(j - centres[b, h, i])^2 / (2 deviation^2)) (Luong et al. 2015, local-p).");
 
@@ -224,7 +217,7 @@ void bind_stages(nb::module_& m) {
         "Softmax with one more term e^sinks[h] in each sum: weight that goes nowhere.");
   m.def("top_k_weights", &top_k, nb::arg("k"), "Softmax over the k best keys of each query.");
   m.def("hard_weights", &hard, nb::arg("seed") = nb::none(),
-        "All weight goes to one key, drawn with the probability that softmax gives it.");
+        "All weight goes to one key, sampled with the probability that softmax gives it.");
 }
 
 }  // namespace heed::python

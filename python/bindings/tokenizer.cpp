@@ -1,4 +1,4 @@
-// heed.Tokenizer: text to the numbers of a vocabulary and back.
+// heed.Tokenizer: converts text to the token numbers of a vocabulary and back.
 #include "heed/text/tokenizer.h"
 
 #include <fmt/format.h>
@@ -12,9 +12,10 @@ void bind_tokenizer(nb::module_& m) {
   const auto special = [](std::int32_t SpecialTokens::*member) {
     return [member](const PyTokenizer& self) { return self.tokenizer->special().*member; };
   };
-  nb::class_<PyTokenizer>(m, "Tokenizer",
-                          "Text to the numbers of a vocabulary and back: a SentencePiece model, a "
-                          "tokenizer file of heed's, or a list of words.")
+  nb::class_<PyTokenizer>(
+      m, "Tokenizer",
+      "Converts text to the token numbers of a vocabulary and back: a SentencePiece model, a "
+      "tokenizer file of heed's, or a list of words.")
       .def(
           "__init__",
           [](PyTokenizer* self, nb::handle path) {
@@ -33,7 +34,7 @@ void bind_tokenizer(nb::module_& m) {
           [](const PyTokenizer& self, const std::vector<std::int32_t>& ids) {
             return to_str(self.tokenizer->decode(ids));
           },
-          nb::arg("ids"), "The text of tokens; begin, end and padding stand for nothing.")
+          nb::arg("ids"), "The text of tokens; begin, end and padding are left out.")
       .def(
           "pieces",
           [](const PyTokenizer& self, nb::handle text) {

@@ -1,4 +1,4 @@
-// heed.train: a training run with a callback; Ctrl-C saves and ends it.
+// heed.train: a training run with a callback; Ctrl-C saves and stops it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 // ---- the config ---------------------------------------------------------------------------------
 
-// "schedule__peak" and, where no other key is called that, "peak" as the path of the key.
+// "schedule__peak" and, if no other key has this name, "peak" as the path of the key.
 std::string path_of_key(const std::string& keyword, const std::vector<io::FieldInfo>& fields) {
   std::string path = keyword;
   for (std::size_t at = 0; (at = path.find("__", at)) != std::string::npos;) {
@@ -42,7 +42,7 @@ io::Value nested(std::string_view path, io::Value value) {
   return dot == std::string_view::npos ? table : nested(path.substr(0, dot), std::move(table));
 }
 
-// What keyword arguments say, each as a tree of its own so that the later wins.
+// The changes by keyword arguments, each as a separate tree, so that later ones win.
 std::vector<io::Value> changes_of(const nb::kwargs& overrides) {
   const std::vector<io::FieldInfo> fields = io::list_fields(TrainConfig{});
   std::vector<io::Value> changes;
@@ -75,8 +75,8 @@ TrainConfig config_of(nb::handle config, bool resume, const nb::kwargs& override
 
 io::Value number(double value) { return {value}; }
 
-// Tells Python of what happens. What it raises ends training at the next update, and is raised once
-// all is saved.
+// Reports events to Python. An exception stops training at the next update, and is raised again
+// after everything is saved.
 class PythonWatcher : public TrainingWatcher {
  public:
   explicit PythonWatcher(nb::handle callback) : callback_(callback) {}
@@ -88,7 +88,7 @@ class PythonWatcher : public TrainingWatcher {
     tell("update", {{"update", {report.update}},
                     {"epoch", number(report.epoch)},
                     {"loss", number(report.loss)},
-                    {"perplexity", number(std::exp(report.likelihood))},
+                    {"perplexity", number(std::exp(report.negative_log_likelihood))},
                     {"rate", number(report.rate)},
                     {"norm", number(report.gradient_norm)},
                     {"skipped", {report.skipped}},
@@ -105,7 +105,7 @@ class PythonWatcher : public TrainingWatcher {
     guard([&] { check_(); });
     return stopped_ || error_;
   }
-  /// Whether the callback has said that it is enough.
+  /// Whether the callback has requested the end.
   bool stopped() const { return stopped_; }
   void raise() const {
     if (error_) std::rethrow_exception(error_);
@@ -121,7 +121,7 @@ class PythonWatcher : public TrainingWatcher {
       stopped_ = stopped_ || answer.is(nb::handle(Py_False));
     });
   }
-  // The first error is the one that counts; after it nobody is asked any more.
+  // Only the first error counts; after it the callback is not called any more.
   template <typename F>
   void guard(const F& f) {
     if (error_) return;
@@ -161,17 +161,19 @@ TrainingResult train(const TrainingRun& run, nb::handle callback) {
 }
 
 void bind_result(nb::module_& m) {
-  nb::class_<TrainingResult>(m, "TrainingResult", "How a training run ended.")
+  nb::class_<TrainingResult>(m, "TrainingResult", "The result of a training run.")
       .def_ro("outcome", &TrainingResult::outcome,
               "'finished', 'stalled' (early stopping) or 'stopped' (by the callback).")
       .def_prop_ro(
           "folder", [](const TrainingResult& self) { return to_str(self.folder); },
-          "Where the checkpoints are; heed.Translator and its like take it.")
+          "The folder of the checkpoints; heed.Translator, heed.LanguageModel and heed.Classifier "
+          "accept it.")
       .def_prop_ro("updates", [](const TrainingResult& self) { return self.progress.updates; })
       .def_prop_ro(
           "skipped", [](const TrainingResult& self) { return self.progress.skipped; },
-          "Updates that left the model as it was, because the loss was none.")
-      .def_ro("metric", &TrainingResult::metric, "What decides which checkpoint is the best.")
+          "Number of skipped updates, because of a loss that was not finite or far too large.")
+      .def_ro("metric", &TrainingResult::metric,
+              "The metric that decides which checkpoint is the best.")
       .def_prop_ro(
           "best",
           [](const TrainingResult& self) -> std::optional<double> {
@@ -200,14 +202,14 @@ constexpr const char* kTrainDoc =
     "Trains a translator, a language model or a classifier, as `heed train` does.\n\n"
     "config is a TOML or JSON file, or a dict of the same keys; keyword arguments change it: "
     "after='10e', schedule__peak=1e-3 or schedule={'peak': 1e-3}, and peak=1e-3 where no other "
-    "key is called that. The folder to train into is the key model.\n\n"
-    "resume goes on with the newest checkpoint of that folder; without a config, with the one it "
-    "was begun with.\n\n"
+    "key has this name. The folder to train into is the key model.\n\n"
+    "resume continues from the newest checkpoint of that folder; without a config, with the one it "
+    "was started with.\n\n"
     "callback is given a dict for each 'event': 'note', 'begin', 'update' (update, epoch, loss, "
     "perplexity, rate, norm, skipped, source_tokens, target_tokens, seconds), 'validation' "
     "(update, epoch, metrics, best, stalled, seconds) and 'save' (folder). If it returns False, "
-    "training saves and ends; if it raises, training saves and the exception is raised. So it is "
-    "with Ctrl-C.\n\n"
+    "training saves and stops; if it raises, training saves and the exception is raised. Ctrl-C "
+    "saves and stops, too.\n\n"
     "tensorboard is a folder for event files.";
 
 }  // namespace

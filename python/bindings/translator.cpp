@@ -5,6 +5,7 @@
 
 #include "heed/base/error.h"
 #include "heed/generation/examine.h"
+#include "heed/generation/model_folder.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/interrupt.h"
 #include "python/bindings/model_results.h"
@@ -17,27 +18,27 @@ namespace {
 
 using NBestTexts = std::vector<std::vector<PyTranslation>>;
 
-// What a translation may be told: all of a search, and how it is batched.
+// The options of a translation: those of a search, and of the batches.
 struct BatchOptions {
   SearchOptions search = {};
   std::int64_t batch_tokens = TranslateOptions{}.batch_tokens;
 
   void fields(io::Fields& field) {
     search.fields(field);
-    field("batch_tokens", batch_tokens, "sources of a batch, padding included; changes no text",
-          {.min = 1});
+    field("batch_tokens", batch_tokens,
+          "tokens of a batch, including padding; does not affect the results", {.min = 1});
   }
   void validate() const { search.validate(); }
 };
 
-// What a score depends on besides the model.
+// The options that affect a score.
 struct ScoreOptions {
   SearchOptions search = {};
 
   void fields(io::Fields& field) {
     field("length_penalty", search.length_penalty, "alpha: the exponent of the length");
     field("length_penalty_form", search.length_penalty_form,
-          "log p by length^alpha (power) or by ((5 + length) / 6)^alpha (gnmt)");
+          "log p / length^alpha (power) or log p / ((5 + length) / 6)^alpha (gnmt)");
   }
   void validate() const { search.validate(); }
 };
@@ -84,16 +85,30 @@ std::vector<PyTranslation> score_batch(const Translator& translator,
 ModelAttention attention(const Translator& translator, const std::string& source,
                          const std::optional<std::string>& target, const BatchOptions& options) {
   const Unlocked released;
-  if (target) return attention_for(translator, source, translator.target()->encode(*target));
-  const auto found = translator.translate({&source, 1}, with_interrupts(options));
+  if (target) {
+    return attention_for(translator, source, {.tokens = translator.target()->encode(*target)});
+  }
+  TranslateOptions observed = with_interrupts(options);
+  observed.observed = ObservedWeights::all;
+  const auto found = translator.translate({&source, 1}, observed);
   HEED_CHECK(!found[0].empty(), "[attention] the search found no translation: give a target");
-  return attention_for(translator, source, found[0][0].hypothesis.tokens);
+  return attention_for(translator, source, found[0][0].hypothesis);
 }
 
 constexpr const char* kBatchDoc =
     "The n best translations of each sentence, best first, in the order given.\n\n"
     "A sentence's translations do not depend on the others. A sentence without words has one "
     "translation, which is empty.";
+
+// Loads a model as the class of its task.
+nb::object load(nb::handle path) {
+  const std::filesystem::path folder = path_of("path", path);
+  LoadedModel model = [&] {
+    const Unlocked released;
+    return load_model(folder);
+  }();
+  return std::visit([](auto& loaded) { return nb::cast(std::move(loaded)); }, model);
+}
 
 }  // namespace
 
@@ -105,8 +120,8 @@ void bind_translator(nb::module_& m) {
   BatchOptions batch;
   ScoreOptions score;
   const io::Fields batch_fields(batch), score_fields(score);
-  const auto sign = [](const char* before, const io::Fields& fields, const char* behind) {
-    return signature(before, fields, behind);
+  const auto sign = [](const char* before, const io::Fields& fields, const char* after) {
+    return signature(before, fields, after);
   };
   const std::string batch_signature =
       sign("def translate_batch(self, sentences: collections.abc.Iterable[str], *", batch_fields,
@@ -159,7 +174,7 @@ void bind_translator(nb::module_& m) {
           },
           nb::arg("sources"), nb::arg("targets"), nb::arg("options"),
           nb::sig(score_signature.c_str()),
-          "How likely the model holds each target as a translation of its source: the targets with "
+          "Scores each target as a translation of its source: returns the targets with "
           "their log-probabilities.")
       .def(
           "attention",
@@ -175,7 +190,8 @@ void bind_translator(nb::module_& m) {
           },
           nb::arg("source"), nb::arg("target") = nb::none(), nb::arg("options"),
           nb::sig(attention_signature.c_str()),
-          "What every layer and head attends to while the target is written for the source; "
+          "The attention weights of every layer and head while the target is written for the "
+          "source; "
           "without a target, the translation that is found, with options as in translate_batch.")
       .def_prop_ro("source_tokenizer",
                    [](const Translator& self) { return PyTokenizer{self.source()}; })
@@ -184,16 +200,21 @@ void bind_translator(nb::module_& m) {
       .def_prop_ro(
           "config",
           [](const Translator& self) {
-            TransformerConfig config = self.model().config();
+            ModelChoice config = self.model().choice();
             return object_of(io::Fields(config).write());
           },
           nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
-          "What the model is made of.")
+          "The config of the model.")
       .def("__repr__", [](const Translator& self) {
         return fmt::format("<heed.Translator: {} parameters, {} and {} tokens>",
                            self.model().parameter_count(), self.source()->size(),
                            self.target()->size());
       });
+
+  m.def(
+      "load", &load, nb::arg("path"),
+      nb::sig("def load(path: str | os.PathLike[str]) -> Translator | LanguageModel | Classifier"),
+      "Loads the model of a folder or of a training run, for any task.");
 }
 
 }  // namespace heed::python

@@ -1,4 +1,4 @@
-// Python's dicts, lists, texts and numbers as the neutral tree that configs are read from, and
+// Converts Python's dicts, lists, strings and numbers to the tree that configs are read from, and
 // back.
 #pragma once
 
@@ -11,21 +11,21 @@
 
 namespace heed::python {
 
-/// What was given under that name; TypeError for what no config can hold. Paths become texts;
-/// NumPy's numbers and arrays are what their tolist() gives.
+/// The value given under that name; TypeError if a config cannot hold it. Paths become strings;
+/// NumPy's numbers and arrays are converted by their tolist().
 io::Value value_of(const std::string& name, nb::handle object);
 
 /// A tree as dicts and lists.
 nb::object object_of(const io::Value& value);
 
-/// A text, or TypeError.
+/// A string, or TypeError.
 std::string text_of(const std::string& name, nb::handle object);
-/// A list of texts from anything that can be iterated; a text alone is a TypeError.
+/// A list of strings from any iterable; TypeError for a single string.
 std::vector<std::string> texts_of(const char* name, nb::handle object);
 /// A str or an os.PathLike.
 std::filesystem::path path_of(const char* name, nb::handle object);
 
-/// A text as Python's: bytes that are no UTF-8 are replaced.
+/// A text as a Python string; bytes that are not UTF-8 are replaced.
 nb::str to_str(std::string_view text);
 
 }  // namespace heed::python

@@ -1,4 +1,4 @@
-// The interpreter's lock, let go while heed computes.
+// Releases the interpreter's lock while heed computes.
 #pragma once
 
 #include <cxxabi.h>
@@ -7,9 +7,10 @@
 
 namespace heed::python {
 
-/// While it lives, other threads of Python's run. nanobind's gil_scoped_release is the same but for
-/// the end of the process: up to 3.13 Python unwinds a thread that then asks for the lock, which
-/// the frames of C++ turn into an abort. Here the thread waits for the end, as in later Pythons.
+/// While it lives, other Python threads can run. It differs from nanobind's gil_scoped_release only
+/// at the end of the process: Python up to 3.13 unwinds a thread that requests the lock then, which
+/// C++ frames turn into an abort. Here the thread waits for the end, as in later versions of
+/// Python.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}

@@ -5,8 +5,8 @@
 >>> heed.attention(q, k, v, mask=heed.causal()).shape
 (1, 8, 128, 64)
 
-Arrays come from NumPy, PyTorch, JAX or anything else that speaks DLPack or the buffer protocol, and
-results are arrays of the same library. ``heed.torch`` has the same functions inside autograd.
+Arrays come from NumPy, PyTorch, JAX or anything else that supports DLPack or the buffer protocol,
+and results are arrays of the same library. ``heed.torch`` has the same functions inside autograd.
 """
 
 from heed import plot
@@ -31,11 +31,13 @@ from heed._core import (
     alibi,
     alibi_slopes,
     attention,
-    dense_bias,
+    block_list,
+    block_pattern,
     boolean_mask,
     causal,
     compare,
     cosine_score,
+    dense_bias,
     dilated_window,
     distance_bias,
     gaussian,
@@ -45,9 +47,16 @@ from heed._core import (
     grammar_corpus,
     hard_weights,
     key_lengths,
-    mechanisms as list,
+    key_range,
+    lengths_by_end_symbol,
+    load,
     manual_seed,
+    mask_fn,
+    masks,
+    mechanisms as list,
     positions,
+    prefix_causal,
+    row_intervals,
     segments,
     set_num_threads,
     shaw,
@@ -59,10 +68,11 @@ from heed._core import (
     train,
     version as __version__,
     window,
+    window_around,
 )
 from heed._functions import Gradients, backward, scaled_dot_product_attention
 
-# heed.list stays out: a star would put it in the place of Python's own.
+# Without heed.list, which a star import would put in place of Python's own.
 __all__ = [
     "Attention",
     "Classifier",
@@ -87,11 +97,13 @@ __all__ = [
     "alibi_slopes",
     "attention",
     "backward",
-    "dense_bias",
+    "block_list",
+    "block_pattern",
     "boolean_mask",
     "causal",
     "compare",
     "cosine_score",
+    "dense_bias",
     "dilated_window",
     "distance_bias",
     "gaussian",
@@ -101,9 +113,16 @@ __all__ = [
     "grammar_corpus",
     "hard_weights",
     "key_lengths",
+    "key_range",
+    "lengths_by_end_symbol",
+    "load",
     "manual_seed",
+    "mask_fn",
+    "masks",
     "plot",
     "positions",
+    "prefix_causal",
+    "row_intervals",
     "scaled_dot_product_attention",
     "segments",
     "set_num_threads",
@@ -115,4 +134,5 @@ __all__ = [
     "top_k_weights",
     "train",
     "window",
+    "window_around",
 ]

@@ -18,13 +18,13 @@ def mask_and_dropout(attn_mask: Any, dropout_p: float, is_causal: bool) -> tuple
         )
     if not 0.0 <= dropout_p <= 1.0:
         raise _core.Error(f"[attention] dropout_p is {dropout_p}: a probability is from 0 to 1")
-    if dropout_p == 1.0:  # every weight is 0, which is what a query that sees nothing has
+    if dropout_p == 1.0:  # all weights are 0, as for a query without visible keys
         return _nothing(), 0.0
     return (_CAUSAL if is_causal else attn_mask), dropout_p
 
 
 def _nothing() -> _core.Mask:
-    """The mask that lets no query see any key."""
+    """A mask that hides every key from every query."""
     import numpy
 
     return _core.boolean_mask(numpy.zeros((1, 1), bool))
@@ -42,9 +42,9 @@ def scaled_dot_product_attention(
 ) -> Any:
     """``torch.nn.functional.scaled_dot_product_attention`` for arrays of any library.
 
-    A mask of bool says where a query may look, a mask of floats is added to the scores, and
-    ``is_causal`` counts from the first query and the first key, all as in PyTorch. A query that may
-    look nowhere gets 0. Gradients of PyTorch's tensors are ``heed.torch``'s affair.
+    A mask of bool says which keys a query may attend to, a mask of floats is added to the scores,
+    and ``is_causal`` counts from the first query and the first key, all as in PyTorch. A query
+    without visible keys gets 0. For gradients of PyTorch's tensors use ``heed.torch``.
     """
     mask, dropout = mask_and_dropout(attn_mask, dropout_p, is_causal)
     return _core.attention(
@@ -59,8 +59,8 @@ class Gradients(NamedTuple):
     k: Any
     v: Any
     others: tuple[Any, ...]
-    """Of past_key and past_value, of the arrays of the score and of the modifiers, of a mask of
-    floats, of the arrays of the normaliser, as far as they were given, in this order."""
+    """The gradients of past_key and past_value, of the arrays of the score and of the modifiers, of
+    a mask of floats, and of the arrays of the normaliser, if they were given, in this order."""
 
 
 def backward(
@@ -68,10 +68,10 @@ def backward(
 ) -> Gradients:
     """The gradients of ``heed.attention(q, k, v, **options)``.
 
-    ``grad_output`` is the gradient of the output, ``grad_lse`` that of what ``return_lse`` gives;
-    either may be None. The options are those of ``heed.attention`` that say what is computed; with
-    dropout the seed of the forward call must be among them. The forward pass is done again, which
-    costs about a third of the whole.
+    ``grad_output`` is the gradient of the output, ``grad_lse`` that of the log-sum-exp;
+    either may be None. The options are those of ``heed.attention`` that affect the result; with
+    dropout the seed of the forward call is required. The forward pass runs again, which costs about
+    a third of the total time.
     """
     if options.get("dropout") and options.get("seed") is None:
         raise _core.Error("[backward] dropout without a seed: give the seed of the forward call")

@@ -25,7 +25,7 @@ def _array(weights: Any) -> Any:
 
 
 def _layers(weights: Any) -> list[Any]:
-    """Arrays [heads, rows, columns], one a layer."""
+    """Arrays [heads, rows, columns], one per layer."""
     if isinstance(weights, (list, tuple)):
         return [layer for part in weights for layer in _layers(_array(part))]
     if not hasattr(weights, "shape"):
@@ -56,11 +56,11 @@ def heatmap(
     relative: bool = True,
     power: float = 1.0,
 ) -> SVG:
-    """One matrix of weights [rows, columns], the darker the more weight.
+    """Draws a matrix of weights [rows, columns]; darker cells have more weight.
 
-    ``rows`` and ``columns`` are labels; without them there are none. ``cell`` is the side of a
-    square. The largest weight is the darkest, or 1 is if not ``relative``. Shades go by
-    weight^power: below 1, small weights are seen too.
+    ``rows`` and ``columns`` are labels; by default there are none. ``cell`` is the side of a cell.
+    The darkest shade is the largest weight, or 1 if not ``relative``. The shade is weight^power: a
+    power below 1 makes small weights visible.
     """
     return _core.draw_heatmap(
         _array(weights),
@@ -82,12 +82,12 @@ def sheet(
     layer: int | None = None,
     head: int | None = None,
 ) -> SVG:
-    """Several layers and heads on one sheet, layers below and heads beside one another.
+    """Draws several layers and heads on one sheet: layers are rows, heads are columns.
 
     ``weights`` is an array [layers, heads, queries, keys] (or with the first one or two axes
     missing), or a list with an array [heads, queries, keys] for each layer. ``rows`` and
-    ``columns`` name queries and keys; without them they are numbered. ``kind`` is the title's:
-    'encoder', 'decoder' or 'cross'. ``layer`` and ``head``, from 1, pick one.
+    ``columns`` name queries and keys; without them they are numbered. ``kind`` sets the title:
+    'encoder', 'decoder' or 'cross'. ``layer`` and ``head``, from 1, select one.
     """
     layers = _layers(weights)
     shape = layers[0].shape if layers else (0, 0, 0)
@@ -104,9 +104,9 @@ def page(
     text: str = "",
     result: str = "",
 ) -> HTML:
-    """The same weights as ``sheet`` takes, as a page to explore: point at tokens, choose heads.
+    """Shows the same weights as ``sheet`` on an interactive page: point at tokens, choose heads.
 
-    ``text`` and ``result`` are what was read and what came of it, shown above.
+    ``text`` and ``result`` are the input and the output of the model, shown at the top.
     """
     layers = _layers(weights)
     shape = layers[0].shape if layers else (0, 0, 0)
@@ -129,10 +129,10 @@ def pattern(
     cell: float | None = None,
     **options: Any,
 ) -> SVG:
-    """What mechanisms attend to, on an input in which near positions and a few distant are alike.
+    """Draws the weights of mechanisms for an input with similar near, and a few distant, positions.
 
-    Of one mechanism all heads are drawn, of several the first head each; without a name, all
-    mechanisms that ``heed.list()`` has. ``options`` are those of the mechanism.
+    All heads of a single mechanism are drawn, or the first head of each of several; without a name,
+    all mechanisms of ``heed.list()`` are drawn. ``options`` are those of the mechanism.
     """
     chosen = list(names) or [mechanism["name"] for mechanism in _core.mechanisms()]
     settings = [f"{key}={_option(value)}" for key, value in options.items()]
@@ -141,8 +141,8 @@ def pattern(
 
 
 def curves(*folders: str | os.PathLike[str], log_updates: bool = False) -> SVG:
-    """How training runs went, or go: the loss, and what validation found, over updates.
+    """Draws the loss and the validation metrics of training runs over updates.
 
-    The folders are those that ``heed.train`` trains into; each gets a color of its own.
+    The folders are those that ``heed.train`` trains into; each has its own colour.
     """
     return _core.draw_curves(list(folders), log_updates)

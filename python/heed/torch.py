@@ -1,6 +1,6 @@
-"""heed's attention on PyTorch's tensors, inside autograd.
+"""heed's attention on PyTorch's tensors, with autograd.
 
-The line that swaps it in, for a whole model:
+To use it in a whole model:
 
 >>> with heed.torch.replace_sdpa():
 ...     model(x)
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Error(_core.Error, RuntimeError):
-    """What does not fit, as PyTorch would raise it: a RuntimeError, and heed's error too."""
+    """heed's error that is also a RuntimeError, as PyTorch would raise."""
 
 
 @contextlib.contextmanager
@@ -66,7 +66,7 @@ class _Attention(torch.autograd.Function):
         ctx.call = _core.record(*tensors[:3], **options)
         results = ctx.call.results()
         results = results if isinstance(results, tuple) else (results,)
-        # Saved for autograd's own check that nobody has written to them since, the output as well.
+        # Saved, with the output, so that autograd checks that they were not changed in place.
         ctx.save_for_backward(
             *(t for t in tensors if isinstance(t, torch.Tensor)), results[0]
         )
@@ -82,7 +82,7 @@ class _Attention(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Any) -> Any:
-        ctx.saved_tensors  # noqa: B018, raises if one of them was written to
+        ctx.saved_tensors  # noqa: B018, raises if one of them was changed in place
         d_lse = gradients[ctx.lse] if ctx.lse is not None else None
         needed = list(ctx.needs_input_grad[1:])
         if gradients[0] is None and d_lse is None:
@@ -104,7 +104,7 @@ def attention(
     """``heed.attention`` with gradients to q, k, v, to the tensors of stages and to a float mask.
 
     All options of ``heed.attention`` but ``out``. The log-sum-exp is differentiable, weights and
-    scores are looked at off the graph.
+    scores are not.
     """
     with _as_runtime_error():
         if (past_key is None) != (past_value is None):
@@ -142,7 +142,7 @@ def scaled_dot_product_attention(
     )
 
 
-# ---- swapping it in ------------------------------------------------------------------------------
+# ---- replacing PyTorch's attention ---------------------------------------------------------------
 
 _DTYPES = (torch.float32, torch.bfloat16, torch.float64, torch.float16)
 _original = functional.scaled_dot_product_attention
@@ -152,7 +152,7 @@ _thread = threading.local()
 
 
 def _is_ours(*tensors: Any) -> bool:
-    """Plain tensors on the CPU; all others, nested and traced ones too, are PyTorch's affair."""
+    """Whether all are plain tensors on the CPU; PyTorch handles all others, such as nested ones."""
     plain = (torch.Tensor, torch.nn.Parameter)
     return all(
         type(t) in plain and t.device.type == "cpu" and t.dtype in _DTYPES and not t.is_nested
@@ -186,11 +186,11 @@ def _patched() -> Iterator[None]:
 
 @contextlib.contextmanager
 def replace_sdpa() -> Iterator[None]:
-    """While it lasts, PyTorch's attention on the CPU is computed by heed, in all threads.
+    """Within this context, heed computes PyTorch's attention on the CPU, in all threads.
 
-    That is ``torch.nn.functional.scaled_dot_product_attention`` and what stands on it; the fused
-    inference path of ``torch.nn.MultiheadAttention`` and of the Transformer's layers, which does
-    not, is switched off meanwhile. Tensors on other devices go PyTorch's own way.
+    It replaces ``torch.nn.functional.scaled_dot_product_attention``. The fused inference path of
+    ``torch.nn.MultiheadAttention`` and of the Transformer's layers does not call that function, so
+    it is disabled in this context. PyTorch handles tensors on other devices.
     """
     fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
@@ -203,7 +203,7 @@ def replace_sdpa() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _instead(function: Callable[..., torch.Tensor]) -> Iterator[None]:
-    """In this thread, attention is this function."""
+    """Uses this function for attention in the current thread."""
     before = getattr(_thread, "instead", None)
     _thread.instead = function
     try:

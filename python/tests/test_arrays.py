@@ -67,7 +67,7 @@ def test_layouts_do_not_matter(layout: str, dtype: str) -> None:
     change = LAYOUTS[layout]
     moved = heed.attention(change(q), change(k), change(v), modifiers=heed.dense_bias(change(b)))
     np.testing.assert_allclose(moved, plain, atol=0 if dtype != "float32" else 1e-6)
-    right = twin.attention(q, k, v, modifiers=(twin.bias(b.astype(np.float64)),)).output
+    right = twin.attention(q, k, v, modifiers=(twin.dense_bias(b.astype(np.float64)),)).output
     tolerance = {"float64": 1e-12, "float32": 1e-5, "float16": 2e-3}[dtype]
     np.testing.assert_allclose(moved.astype(np.float64), right, atol=tolerance)
     for x, kept in zip((q, k, v), twin.arrays(1, SHAPE, SHAPE, SHAPE, dtype=dtype)):

@@ -76,7 +76,7 @@ def test_stages_of_the_call() -> None:
         twin.repeat_heads(k, H),
         twin.repeat_heads(v, H),
         score=twin.scaled_dot(0.5),
-        modifiers=(twin.bias(b), twin.softcap(2.0)),
+        modifiers=(twin.dense_bias(b), twin.soft_cap(2.0)),
         seen=twin.causal(T, T),
         normaliser=twin.sigmoid,
     )

@@ -112,7 +112,7 @@ def test_arguments_are_let_go() -> None:
 
 def test_stages_and_masks_keep_their_arrays() -> None:
     q, k, v, b = twin.arrays(5, SHAPE, SHAPE, SHAPE, (33, 33))
-    right = twin.attention(q, k, v, modifiers=(twin.bias(b),), seen=b > 0).output
+    right = twin.attention(q, k, v, modifiers=(twin.dense_bias(b),), seen=b > 0).output
     stage, mask = heed.dense_bias(b.copy()), heed.boolean_mask(b > 0)
     gc.collect()
     rubbish = [np.ones((33, 33)) for _ in range(50)]

@@ -33,6 +33,7 @@ def test_list_is_the_programs() -> None:
     assert json.loads(run_program("list", "--json")) == {
         "mechanisms": heed.list(),
         "positions": heed.positions(),
+        "masks": heed.masks(),
     }
 
 

@@ -23,7 +23,7 @@ def test_results_in_all_combinations(
     weights: bool, lse: bool, scores: str | None, present: bool, out: bool
 ) -> None:
     q, k, v, b, m = twin.arrays(1, *SHAPES, (5, 7), (2, 1, 5, 7))
-    right = twin.attention(q, k, v, modifiers=(twin.softcap(1.0), twin.bias(b)), bias=m)
+    right = twin.attention(q, k, v, modifiers=(twin.soft_cap(1.0), twin.dense_bias(b)), bias=m)
     expected = [right.output]
     expected += [right.weights] if weights else []
     expected += [right.lse] if lse else []
@@ -54,7 +54,7 @@ def test_scores_of_stages_around_a_mask() -> None:
     """Before the mask they are those of all pairs, behind it hidden ones are -inf."""
     q, k, v = twin.arrays(2, *SHAPES)
     seen = twin.causal(5, 7)
-    right = twin.attention(q, k, v, modifiers=(twin.softcap(0.5),), seen=seen)
+    right = twin.attention(q, k, v, modifiers=(twin.soft_cap(0.5),), seen=seen)
     for stage in ("raw", "modified", "masked"):
         output, scores = heed.attention(
             q, k, v, modifiers=heed.soft_cap(0.5), mask=heed.causal(), return_scores=stage

@@ -23,27 +23,27 @@ class Case(NamedTuple):
 
 def _general(n: Any, f: Any) -> Any:
     w = f(n.D, n.D) / n.D
-    return {"score": heed.general_score(w)}, {"score": twin.general(w)}
+    return {"score": heed.general_score(w)}, {"score": twin.general_score(w)}
 
 
 def _general_of_heads(n: Any, f: Any) -> Any:
     w = f(n.H, n.D, n.D) / n.D
-    return {"score": heed.general_score(w)}, {"score": twin.general(w)}
+    return {"score": heed.general_score(w)}, {"score": twin.general_score(w)}
 
 
 def _additive(n: Any, f: Any) -> Any:
     w = f(n.D)
-    return {"score": heed.additive_score(w)}, {"score": twin.additive(w)}
+    return {"score": heed.additive_score(w)}, {"score": twin.additive_score(w)}
 
 
 def _additive_of_heads(n: Any, f: Any) -> Any:
     w = f(n.H, n.D)
-    return {"score": heed.additive_score(w)}, {"score": twin.additive(w)}
+    return {"score": heed.additive_score(w)}, {"score": twin.additive_score(w)}
 
 
 def _cosine_of_heads(n: Any, f: Any) -> Any:
     s = f(n.H)
-    return {"score": heed.cosine_score(s)}, {"score": twin.cosine(s)}
+    return {"score": heed.cosine_score(s)}, {"score": twin.cosine_score(s)}
 
 
 def _modifier(name: str, *given: Any, **named: Any) -> Case:
@@ -75,12 +75,12 @@ def _gaussian(n: Any, f: Any) -> Any:
 
 
 def _several(n: Any, f: Any) -> Any:
-    """In the order in which they are written, a mask of floats behind them."""
+    """In the order in which they are written, then a mask of floats."""
     b, t, m = f(n.H, n.Tq, n.Tk), f(n.H, n.Tq + n.Tk - 1), f(n.B, 1, n.Tq, n.Tk)
     ours = [heed.dense_bias(b), heed.soft_cap(1.5), heed.distance_bias(t, n.Tk - 1), heed.temperature(0.7)]
     theirs = (
-        twin.bias(b),
-        twin.softcap(1.5),
+        twin.dense_bias(b),
+        twin.soft_cap(1.5),
         twin.distance_bias(t, n.Tk - 1),
         twin.temperature(0.7),
     )
@@ -105,13 +105,13 @@ CASES = [
     Case("general-of-heads", _general_of_heads),
     Case("additive", _additive),
     Case("additive-of-heads", _additive_of_heads),
-    Case("cosine", lambda n, f: ({"score": heed.cosine_score()}, {"score": twin.cosine()})),
-    Case("cosine-9", lambda n, f: ({"score": heed.cosine_score(9.0)}, {"score": twin.cosine(9.0)})),
+    Case("cosine", lambda n, f: ({"score": heed.cosine_score()}, {"score": twin.cosine_score()})),
+    Case("cosine-9", lambda n, f: ({"score": heed.cosine_score(9.0)}, {"score": twin.cosine_score(9.0)})),
     Case("cosine-of-heads", _cosine_of_heads),
-    _modifier("bias", lambda n, f: f(n.B, n.H, n.Tq, n.Tk)),
-    _modifier("bias", lambda n, f: f(n.H, 1, n.Tk)),
-    _modifier("bias", lambda n, f: f(n.Tk)),
-    _modifier("softcap", 0.8),
+    _modifier("dense_bias", lambda n, f: f(n.B, n.H, n.Tq, n.Tk)),
+    _modifier("dense_bias", lambda n, f: f(n.H, 1, n.Tk)),
+    _modifier("dense_bias", lambda n, f: f(n.Tk)),
+    _modifier("soft_cap", 0.8),
     _modifier("temperature", 2.5),
     _modifier("temperature", lambda n, f: np.abs(f(n.H)) + 0.5),
     _modifier("alibi", lambda n, f: f(n.H) / 8),
@@ -121,16 +121,16 @@ CASES = [
     _modifier(
         "distance_bias", lambda n, f: f(n.Tq + n.Tk), lambda n, f: n.Tq, corner="bottom_right"
     ),
-    _modifier("t5", lambda n, f: f(32, n.H)),
-    _modifier("t5", lambda n, f: f(8, n.H), bidirectional=False, corner="bottom_right"),
-    _modifier("t5", lambda n, f: f(16, n.H), max_distance=20, corner=-4),
+    _modifier("t5_bias", lambda n, f: f(32, n.H)),
+    _modifier("t5_bias", lambda n, f: f(8, n.H), bidirectional=False, corner="bottom_right"),
+    _modifier("t5_bias", lambda n, f: f(16, n.H), max_distance=20, corner=-4),
     Case("shaw", lambda n, f: _shaw(n, f, (), True, True)),
     Case("shaw-keys-of-heads", lambda n, f: _shaw(n, f, (n.H,), True, False)),
     Case("shaw-values-of-heads", lambda n, f: _shaw(n, f, (n.H,), False, True)),
     Case("gaussian", _gaussian),
     Case("several", _several),
     Case("sink", _sink),
-    Case("top_k", lambda n, f: ({"normaliser": heed.top_k_weights(3)}, {"normaliser": twin.top_k(3)})),
+    Case("top_k", lambda n, f: ({"normaliser": heed.top_k_weights(3)}, {"normaliser": twin.top_k_weights(3)})),
     Case("top_k-all", lambda n, f: ({"normaliser": heed.top_k_weights(999)}, {"normaliser": twin.softmax})),
     Case("sigmoid", lambda n, f: ({"normaliser": "sigmoid"}, {"normaliser": twin.sigmoid})),
     Case("none", lambda n, f: ({"normaliser": "none"}, {"normaliser": twin.none})),
@@ -183,7 +183,7 @@ def test_alibi_of_a_number_of_heads_has_the_slopes_of_the_paper() -> None:
 
 def test_general_score_joins_queries_and_keys_of_different_sizes() -> None:
     q, k, v, w = twin.arrays(3, (2, 3, 4, 5), (2, 3, 6, 8), (2, 3, 6, 7), (5, 8))
-    right = twin.attention(q, k, v, score=twin.general(w))
+    right = twin.attention(q, k, v, score=twin.general_score(w))
     np.testing.assert_allclose(
         heed.attention(q, k, v, score=heed.general_score(w)), right.output, atol=1e-11
     )
@@ -194,9 +194,10 @@ def test_stages_read_their_arrays_at_every_call() -> None:
     stage = heed.dense_bias(b)
     heed.attention(q, k, v, modifiers=stage)
     b += 1.0 * np.arange(5)
-    right = twin.attention(q, k, v, modifiers=(twin.bias(b),))
+    right = twin.attention(q, k, v, modifiers=(twin.dense_bias(b),))
     np.testing.assert_allclose(heed.attention(q, k, v, modifiers=stage), right.output, atol=1e-12)
-    assert stage.name == "bias" and stage.arrays[0] is b and repr(stage) == "heed.dense_bias(array)"
+    assert stage.name == "dense_bias" and stage.arrays[0] is b
+    assert repr(stage) == "heed.dense_bias(array)"
 
 
 def test_arrays_of_stages_are_taken_in_the_precision_of_the_call() -> None:
@@ -204,10 +205,10 @@ def test_arrays_of_stages_are_taken_in_the_precision_of_the_call() -> None:
     single = heed.attention(
         *(x.astype(np.float32) for x in (q, k, v)), modifiers=heed.dense_bias(b), mask=b
     )
-    right = twin.attention(q, k, v, modifiers=(twin.bias(2 * b),)).output
+    right = twin.attention(q, k, v, modifiers=(twin.dense_bias(2 * b),)).output
     np.testing.assert_allclose(single, right, atol=1e-6)
     double = heed.attention(q, k, v, modifiers=heed.dense_bias(b.astype(np.float16)))
-    right = twin.attention(q, k, v, modifiers=(twin.bias(b.astype(np.float16)),)).output
+    right = twin.attention(q, k, v, modifiers=(twin.dense_bias(b.astype(np.float16)),)).output
     np.testing.assert_allclose(double, right, atol=1e-12)
 
 

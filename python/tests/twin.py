@@ -90,11 +90,11 @@ def scaled_dot(scale: float | None = None) -> Callable[..., Array]:
     return lambda q, k: dot()(q, k) * (q.shape[-1] ** -0.5 if scale is None else scale)
 
 
-def general(weight: Array) -> Callable[..., Array]:
+def general_score(weight: Array) -> Callable[..., Array]:
     return lambda q, k: q @ weight @ np.swapaxes(k, -1, -2)
 
 
-def additive(weights: Array) -> Callable[..., Array]:
+def additive_score(weights: Array) -> Callable[..., Array]:
     def score(q: Array, k: Array) -> Array:
         w = weights if weights.ndim == 1 else weights[:, None, None, :]
         return (w * np.tanh(q[..., :, None, :] + k[..., None, :, :])).sum(-1)
@@ -102,7 +102,7 @@ def additive(weights: Array) -> Callable[..., Array]:
     return score
 
 
-def cosine(scale: Array | float = 1.0) -> Callable[..., Array]:
+def cosine_score(scale: Array | float = 1.0) -> Callable[..., Array]:
     def direction(x: Array) -> Array:
         return x / np.linalg.norm(x, axis=-1, keepdims=True)
 
@@ -132,11 +132,11 @@ def _of_scores(s: Array, corner: str | int) -> Array:
     return distances(s.shape[-2], s.shape[-1], corner)
 
 
-def bias(array: Array) -> Callable[..., Array]:
+def dense_bias(array: Array) -> Callable[..., Array]:
     return lambda s, q: s + array
 
 
-def softcap(cap: float) -> Callable[..., Array]:
+def soft_cap(cap: float) -> Callable[..., Array]:
     return lambda s, q: cap * np.tanh(s / cap)
 
 
@@ -176,7 +176,7 @@ def t5_bucket(distance: int, buckets: int, bidirectional: bool, max_distance: in
     return first + min(exact + int(far + 1e-6), buckets - 1)
 
 
-def t5(
+def t5_bias(
     table: Array,
     bidirectional: bool = True,
     max_distance: int = 128,
@@ -232,7 +232,7 @@ def softmax_with_sink(sinks: Array | float) -> Callable[..., Array]:
     return normalise
 
 
-def top_k(k: int) -> Callable[..., Array]:
+def top_k_weights(k: int) -> Callable[..., Array]:
     def normalise(s: Array) -> Array:
         rank = np.argsort(np.argsort(-s, -1, kind="stable"), -1, kind="stable")
         return softmax(np.where(rank < k, s, -np.inf))
@@ -248,7 +248,7 @@ def none(s: Array) -> Array:
     return np.where(np.isneginf(s), 0.0, s)
 
 
-# ---- masks: true where a query may look ----------------------------------------------------------
+# ---- masks: true where a query may attend to a key -----------------------------------------------
 
 
 def window(
@@ -279,7 +279,35 @@ def global_positions(
     return rows[:, None] | np.isin(np.arange(keys), positions)
 
 
-def lengths(values: Any, keys: int) -> Array:
+def window_around(centres: Array, reach: float, keys: int) -> Array:
+    return np.abs(np.arange(keys) - centres[..., None]) <= reach
+
+
+def row_intervals(first: Array, last: Array, keys: int) -> Array:
+    j = np.arange(keys)
+    return (first[..., None] <= j) & (j < last[..., None])
+
+
+def block_list(size: int, pairs: list[tuple[int, int]], queries: int, keys: int) -> Array:
+    visible = np.zeros((queries, keys), bool)
+    for q, k in pairs:
+        visible[q * size : (q + 1) * size, k * size : (k + 1) * size] = True
+    return visible
+
+
+def block_pattern(
+    rule: tuple[int, int, int, str], queries: int, keys: int, corner: str | int = "top_left"
+) -> Array:
+    size, local, every, far = rule
+    q = ((np.arange(queries) + shift(corner, queries, keys)) // size)[:, None]
+    k = np.arange(keys) // size
+    near = np.abs(k - q) <= local
+    if every == 0:
+        return near
+    return near | ((k - q) % every == 0 if far == "strided" else k % every == every - 1)
+
+
+def key_lengths(values: Any, keys: int) -> Array:
     return np.arange(keys) < np.reshape(values, (-1, 1, 1, 1))
 
 

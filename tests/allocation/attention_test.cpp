@@ -4,14 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/shaw.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/arena.h"
 #include "heed/base/threads.h"

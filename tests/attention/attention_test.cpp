@@ -6,15 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/masks/key_lengths.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/segments.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/shaw.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/gradcheck.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/threads.h"

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::int64_t kHeads = 2, kKey = 3, kValue = 5;
 
-/// What a cache should hold: for each sequence its kept positions, each a row for every head.
+/// The expected content of a cache: for each sequence its kept positions, each with a row for every
+/// head.
 class Model {
  public:
   Model(std::int64_t batch, std::optional<std::int64_t> window, DType dtype)
@@ -74,7 +75,7 @@ class Model {
   std::int64_t length() const { return length_; }
 
  private:
-  // One position of all heads, as the cache's dtype shows it.
+  // One position of all heads, rounded to the cache's dtype.
   std::vector<float> row(const Tensor& x, std::size_t b, std::int64_t t) const {
     const Tensor at = view::select(view::select(x, 0, static_cast<std::int64_t>(b)), 1, t);
     return cast_data(cast_data(at, dtype_), DType::f32).to_vector<float>();
@@ -86,7 +87,7 @@ class Model {
   std::int64_t length_ = 0, evicted_ = 0;
 };
 
-// The same random operations on both; `seed` and the settings make the case.
+// The same random operations on both; `seed` and the settings determine the case.
 void walk(std::uint64_t seed, std::optional<std::int64_t> window, DType dtype, DType given) {
   Generator generator(seed);
   const auto below = [&](std::int64_t n) {
@@ -149,7 +150,8 @@ KvCache filled(std::int64_t batch, std::int64_t length) {
   return cache;
 }
 
-// Every way to reorder four sequences, into one to five: cycles, copies, what stays and what goes.
+// Every way to reorder four sequences, into one to five: cycles, copies, and sequences that stay or
+// disappear.
 TEST(KvCache, EveryOrder) {
   for (std::int64_t count = 0; count <= 5; ++count) {
     std::int64_t orders = 1;

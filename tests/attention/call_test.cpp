@@ -4,11 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/shaw.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/reduce.h"
 #include "heed/ops/view.h"

@@ -10,11 +10,8 @@
 #include <vector>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/scores.h"
-#include "heed/attention/stages/shaw.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"

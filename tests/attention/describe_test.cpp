@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/attention/masks.h"
 #include "heed/attention/position.h"
 #include "heed/attention/registry.h"
 
@@ -23,6 +24,7 @@ TEST(Describe, EveryMechanismAndPositionInTheirOrder) {
     EXPECT_EQ(*io::find(traits, "decodes")->boolean(), mechanism.traits.decodes);
   }
   EXPECT_EQ(io::find(*all.table(), "positions")->list()->size(), positions().size());
+  EXPECT_EQ(io::find(*all.table(), "masks")->list()->size(), masks().size());
 }
 
 }  // namespace

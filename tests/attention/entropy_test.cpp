@@ -4,10 +4,8 @@
 
 #include <cmath>
 
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/gradcheck.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"
@@ -33,7 +31,7 @@ TEST(AttentionEntropy, OfEqualWeightsIsTheLogarithmOfTheirNumber) {
   const std::vector<float> values = h.to_vector<float>();
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_NEAR(values[i], std::log(static_cast<double>(i + 1)), 1e-6);
-    EXPECT_EQ(values[3 + i], 0.0f);  // sees nothing
+    EXPECT_EQ(values[3 + i], 0.0f);  // no visible key
   }
 }
 
@@ -79,9 +77,10 @@ TEST(AttentionEntropy, AKeyWithoutAnyWeightAddsNothing) {
 
 TEST(AttentionEntropy, WrongUseSaysWhatIsWrong) {
   const Tensor x = ones({1, 1, 2, 3});
-  EXPECT_EQ(error_message([&] { attention_entropy(x, x, {.normaliser = sigmoid_weights()}); }),
-            "[attention_entropy] normalise is sigmoid_weights: the entropy is that of "
-            "softmax_weights, leave it as it is");
+  EXPECT_EQ(
+      error_message([&] { attention_entropy(x, x, {.normaliser = sigmoid_weights()}); }),
+      "[attention_entropy] spec.normaliser is sigmoid_weights: it must be softmax_weights, the "
+      "default");
 }
 
 }  // namespace

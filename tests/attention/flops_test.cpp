@@ -7,7 +7,7 @@
 #include "heed/attention/attention.h"
 #include "heed/attention/cache.h"
 #include "heed/attention/decode.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/conv.h"
 #include "heed/ops/matmul.h"

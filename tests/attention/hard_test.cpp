@@ -5,11 +5,9 @@
 #include <cmath>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
-#include "heed/attention/stages/soft_cap.h"
 #include "heed/autograd/gradcheck.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/threads.h"
@@ -31,7 +29,7 @@ Tensor drawn(const Shape& shape, std::uint64_t seed, DType dtype = DType::f32) {
   return cast_data(normal(shape, 0.0, 1.0, generator), dtype);
 }
 
-// Many queries that are one and the same: their draws are a sample of its weights.
+// Many identical queries: their sampled keys follow their common weights.
 TEST(HardAttention, KeysAreDrawnAsOftenAsSoftmaxSays) {
   constexpr std::int64_t kDraws = 20000, kKeys = 12;
   const Tensor k = drawn({1, 1, kKeys, 4}, 2), v = drawn({1, 1, kKeys, 3}, 3);
@@ -78,7 +76,7 @@ TEST(HardAttention, LogProbIsThatOfSoftmaxAtTheIndex) {
   }
 }
 
-TEST(HardAttention, ARowThatSeesNothingDrawsNothing) {
+TEST(HardAttention, ARowWithoutVisibleKeysSamplesNothing) {
   for (const DType dtype : {DType::f64, DType::f32}) {
     Tensor q = drawn({2, 1, 4, 6}, 1, dtype).requires_grad();
     const Tensor k = drawn({2, 1, 5, 6}, 2, dtype), v = drawn({2, 1, 5, 3}, 3, dtype);
@@ -138,8 +136,8 @@ TEST(HardAttention, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([&] {
               hard_attention(x, x, x, {.normaliser = sigmoid_weights()}, {1, 1});
             }),
-            "[hard_attention] normalise is sigmoid_weights: keys are drawn by softmax_weights, "
-            "leave it as it is");
+            "[hard_attention] spec.normaliser is sigmoid_weights: it must be softmax_weights, the "
+            "default");
 }
 
 }  // namespace

@@ -17,7 +17,6 @@ class Plain : public AttentionLayer {
  public:
   void visit(ParameterVisitor&) override {}
   Tensor operator()(const AttentionInput& in) const override { return in.x; }
-  Tensor weights(const AttentionInput& in) const override { return in.x; }
 };
 
 class NoState : public DecodeState {
@@ -34,7 +33,7 @@ TEST(AttentionLayer, OneWithoutAStateSaysSo) {
   EXPECT_EQ(error_message([&] { layer.step(ones({1, 1, 1}), state); }), message);
 }
 
-TEST(AttentionInput, AsksItselfUnlessThereIsAMemory) {
+TEST(AttentionInput, TheSourceIsTheInputUnlessThereIsAMemory) {
   const Tensor x = ones({1, 2, 3}), memory = ones({1, 4, 3});
   EXPECT_EQ((AttentionInput{.x = x}).source().size(1), 2);
   EXPECT_EQ((AttentionInput{.x = x, .memory = memory}).source().size(1), 4);
@@ -72,7 +71,7 @@ TEST(CheckInput, LengthsMustFit) {
             "[soft] a length is -1: sequences have 0 to 3 positions");
 }
 
-// What queries see, as ones: weights of equal scores that are not 0.
+// The keys that queries attend to, as ones: equal scores, weights that are not 0.
 std::vector<int> seen(const AttentionInput& in, std::int64_t B, Corner corner = Corner::top_left) {
   Tensor weights;
   const Tensor q = zeros({B, 1, 2, 1}), k = zeros({B, 1, 3, 1});

@@ -1,4 +1,4 @@
-// A mask beside what it means, written plainly; and the comparison of the two.
+// A mask and its meaning as a predicate, and the comparison of the two.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,8 +24,13 @@ struct MaskCase {
   }
 };
 
-/// What a bound mask answers about one region: intervals hold all that is seen and nothing else if
-/// they claim so; the cover is right; every byte is.
+/// One head of one sequence.
+inline kernels::AttentionShape shape_of(std::int64_t Tq, std::int64_t Tk) {
+  return {.B = 1, .H = 1, .G = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};
+}
+
+/// Checks a bound mask on one region: intervals contain all visible keys, and no others if they
+/// claim to be exact; the cover and every byte are correct.
 inline void check_region(const MaskCase& c, const kernels::Visibility& bound,
                          const kernels::Region& at) {
   const auto rows = static_cast<std::size_t>(at.rows);
@@ -50,12 +55,12 @@ inline void check_region(const MaskCase& c, const kernels::Visibility& bound,
       ASSERT_TRUE(!exact || !inside || expected) << c.mask.name() << ": interval is not exact";
     }
   }
-  EXPECT_EQ(seen.back(), 7) << c.mask.name() << ": wrote behind the end";
+  EXPECT_EQ(seen.back(), 7) << c.mask.name() << ": wrote past the end";
   EXPECT_TRUE(cover != kernels::Cover::all || count == at.rows * at.cols) << c.mask.name();
   EXPECT_TRUE(cover != kernels::Cover::none || count == 0) << c.mask.name();
 }
 
-/// The whole of every head, and some regions drawn at random.
+/// Checks every head as a whole and some random regions.
 inline void check_mask(const MaskCase& c, const kernels::AttentionShape& shape) {
   const auto bound = c.mask.bind(shape);
   ASSERT_NE(bound, nullptr);

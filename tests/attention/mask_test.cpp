@@ -1,14 +1,10 @@
-// Masks composed at random against what their parts mean.
+// Random compositions of masks against the composition of their predicates.
 #include "heed/attention/mask.h"
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/block_list.h"
-#include "heed/attention/masks/boolean_mask.h"
-#include "heed/attention/masks/key_lengths.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/segments.h"
-#include "heed/attention/masks/window.h"
 #include "heed/tensor/create.h"
 #include "tests/attention/mask_case.h"
 

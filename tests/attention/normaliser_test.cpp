@@ -6,10 +6,9 @@
 #include <limits>
 
 #include "heed/attention/attention.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/elementwise.h"
@@ -80,7 +79,7 @@ TEST(Normaliser, SinksTakeWeight) {
       true);
 }
 
-TEST(Normaliser, ASinkAloneIsTheLogSumExpOfARowThatSeesNothing) {
+TEST(Normaliser, ASinkAloneIsTheLogSumExpOfARowWithoutVisibleKeys) {
   const Tensor x = ones({1, 2, 3, 4});
   const Tensor sinks = from_values<float>({0.5, -2}, {2});
   const auto [y, lse] =
@@ -120,7 +119,7 @@ TEST(Normaliser, NoneTakesTheScores) {
       false);
 }
 
-// True for the n best of each row; of equal ones, the earlier.
+// True for the n best of each row; of equal ones the earlier wins.
 Tensor among_best(const Tensor& scores, std::size_t n) {
   const std::vector<double> x = scores.detach().to_vector<double>();
   const auto keys = static_cast<std::size_t>(scores.size(-1));
@@ -213,7 +212,7 @@ TEST(Normaliser, WrongUseSaysWhatIsWrong) {
             "[attention] sinks of softmax_with_sink is f64, this call computes in f32: use cast(x, "
             "DType::f32)");
   EXPECT_EQ(error_message([] { top_k_weights(0); }),
-            "[top_k_weights] k is 0: a query must see at least 1 key");
+            "[top_k_weights] k is 0: it must be at least 1");
   EXPECT_EQ(
       error_message([&] { attention_with_log_sum_exp(x, x, x, {.normaliser = hard_weights(1)}); }),
       "[attention] the log-sum-exp of hard_weights: only softmax has one");

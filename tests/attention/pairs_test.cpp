@@ -6,9 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "heed/attention/masks/key_lengths.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/reduce.h"

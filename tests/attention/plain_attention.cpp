@@ -5,19 +5,9 @@
 #include <limits>
 #include <memory>
 
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/distance_bias.h"
-#include "heed/attention/stages/gaussian.h"
-#include "heed/attention/stages/gumbel_noise.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
-#include "heed/attention/stages/scores.h"
-#include "heed/attention/stages/shaw.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/t5_bias.h"
-#include "heed/attention/stages/temperature.h"
-#include "heed/attention/stages/weight_dropout.h"
 #include "heed/kernels/attention/stages/dropout.h"
 #include "heed/kernels/attention/stages/gumbel.h"
 #include "heed/kernels/attention/stages/query_random.h"

@@ -1,5 +1,5 @@
-// Attention written out with ops, the n x n matrices and all: what the fused one must equal, in
-// value and in gradient.
+// Attention written with ops, including the n x n matrices: the fused attention must have the same
+// values and gradients.
 #pragma once
 
 #include <functional>
@@ -14,18 +14,18 @@ using Tensors = std::span<const Tensor>;
 
 /// What a stage does to whole matrices [B, H, Tq, Tk]; each may be empty.
 struct PlainStage {
-  /// The scores themselves instead of the scaled dot product, from q and k of as many heads.
+  /// The scores, instead of the scaled dot product, from q and k with equally many heads.
   std::function<Tensor(const Tensor& q, const Tensor& k, Tensors parameters)> score = {};
-  /// The scores from the scores, the queries times the scale, and the stage's parameters.
+  /// New scores from the scores, the queries times the scale, and the stage's parameters.
   std::function<Tensor(const Tensor& scores, const Tensor& q, Tensors parameters)> scores = {};
-  /// What of masked scores is seen, as booleans.
+  /// Which of the masked scores remain visible, as booleans.
   std::function<Tensor(const Tensor& scores)> seen = {};
   std::function<Tensor(const Tensor& weights, Tensors parameters)> weights = {};
-  /// What is added to the output.
+  /// A term that is added to the output.
   std::function<Tensor(const Tensor& weights, Tensors parameters)> output = {};
 };
 
-/// A stage beside its plain meaning, with parameters of the given shapes.
+/// A stage and its plain equivalent, with parameters of the given shapes.
 struct StageCase {
   std::string name;
   std::vector<Shape> parameters;
@@ -41,8 +41,8 @@ struct CaseSizes {
 /// Every stage that changes scores or weights, and a score, a normaliser and observers.
 std::vector<StageCase> stage_cases(const CaseSizes& sizes);
 
-/// In the order given: scores * scale, modifiers, mask (undefined or boolean, true where seen),
-/// softmax of what is seen, weights' stages, output.
+/// In the order given: scores * scale, modifiers, mask (undefined or boolean, true where visible),
+/// softmax over visible keys, reweights, output.
 struct PlainCall {
   struct Stage {
     PlainStage plain;

@@ -59,7 +59,7 @@ TEST(Position, ACodeSaysWhichWayItGoes) {
   }
 }
 
-// Multi-head attention keeps all its promises with every code, decoding above all.
+// Multi-head attention passes the conformance checks with every code, including decoding.
 class PositionConformance : public testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {};
 
 TEST_P(PositionConformance, Holds) {

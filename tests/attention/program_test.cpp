@@ -2,13 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/dense_bias.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/weight_dropout.h"
-#include "heed/kernels/attention/stages/watch.h"
+#include "heed/kernels/attention/stages/observe.h"
 #include "heed/tensor/create.h"
 #include "tests/support/error_message.h"
 
@@ -24,14 +21,14 @@ TEST(AttentionProgram, ListsTensorsAndStagesInOrder) {
                            .normaliser = softmax_with_sink(sinks),
                            .reweights = {weight_dropout(0.0), weight_dropout(0.5, 1)}};
   TensorList inputs(3);  // q, k and v
-  const PreparedSpec prepared(spec, kShape, {.q = {}, .k = {}, .scale = 0.25}, DType::f32, inputs);
+  const ProgramMaker prepared(spec, kShape, {.q = {}, .k = {}, .scale = 0.25}, DType::f32, inputs);
   ASSERT_EQ(inputs.size(), 6u);
   EXPECT_EQ(prepared.sinks_at(), 3u);
   EXPECT_EQ(inputs[3].data<float>(), sinks.data<float>());
   EXPECT_EQ(inputs[4].data<float>(), bias.data<float>());
   EXPECT_EQ(inputs[5].shape(), Shape({2, 6}));
 
-  const BoundProgram<float> program(prepared, inputs, Watchers());
+  const OwnedProgram<float> program(prepared, inputs, Observations());
   EXPECT_EQ((*program).modifiers.size(), 3u);
   EXPECT_EQ((*program).reweights.size(), 1u) << "dropout of nothing is no stage";
   EXPECT_EQ((*program).scale, 0.25f);
@@ -43,11 +40,11 @@ TEST(AttentionProgram, HasTheWeightsOfAdditiveScores) {
   const Tensor shared = ones({5}), own = ones({2, 5});
   for (const Tensor& weights : {shared, own}) {
     TensorList inputs(3);
-    const PreparedSpec prepared({}, kShape, {.q = {}, .k = {}, .scale = 1.0, .additive = weights},
+    const ProgramMaker prepared({}, kShape, {.q = {}, .k = {}, .scale = 1.0, .additive = weights},
                                 DType::f32, inputs);
     ASSERT_TRUE(prepared.is_additive());
     EXPECT_EQ(prepared.additive_at(), 3u);
-    const BoundProgram<float> program(prepared, inputs, Watchers());
+    const OwnedProgram<float> program(prepared, inputs, Observations());
     EXPECT_EQ((*program).additive, weights.data<float>());
     EXPECT_EQ((*program).additive_head, weights.rank() == 1 ? 0 : 5);
   }
@@ -56,20 +53,20 @@ TEST(AttentionProgram, HasTheWeightsOfAdditiveScores) {
 TEST(AttentionProgram, TopKIsLeftOutWhereEveryKeyIsAmongTheBest) {
   TensorList inputs;
   for (const auto& [k, expected] : {std::pair{1, 1}, {3, 3}, {4, 0}, {1000000000, 0}}) {
-    const PreparedSpec prepared({.normaliser = top_k_weights(k)}, kShape, {}, DType::f32, inputs);
-    EXPECT_EQ((*BoundProgram<float>(prepared, inputs, Watchers())).top_k, expected) << k;
+    const ProgramMaker prepared({.normaliser = top_k_weights(k)}, kShape, {}, DType::f32, inputs);
+    EXPECT_EQ((*OwnedProgram<float>(prepared, inputs, Observations())).top_k, expected) << k;
   }
   kernels::AttentionShape one = kShape;
   one.Tk = 1;
-  const PreparedSpec hard({.normaliser = hard_weights(1)}, one, {}, DType::f32, inputs);
-  const BoundProgram<float> program(hard, inputs, Watchers());
+  const ProgramMaker hard({.normaliser = hard_weights(1)}, one, {}, DType::f32, inputs);
+  const OwnedProgram<float> program(hard, inputs, Observations());
   EXPECT_EQ((*program).top_k, 1) << "which key it is is asked for";
   EXPECT_EQ((*program).modifiers.size(), 1u) << "the noise";
   EXPECT_FALSE(hard.has_log_sum_exp());
   EXPECT_TRUE(hard.keeps_log_sum_exp());
 }
 
-TEST(AttentionProgram, WatchersStandWhereTheyLookAndOnlyInForward) {
+TEST(AttentionProgram, ObserversStandAtTheirPointAndOnlyInForward) {
   Tensor out[5];
   AttentionSpec spec{
       .modifiers = {soft_cap(2.0)},
@@ -77,47 +74,47 @@ TEST(AttentionProgram, WatchersStandWhereTheyLookAndOnlyInForward) {
       .observers = {observe_scores(out[0], {}, 0), observe_scores(out[1]), observe_weights(out[2]),
                     observe_weights(out[3], {}, WeightsAt::read), observe_log_sum_exp(out[4])}};
   TensorList inputs(3);
-  const PreparedSpec prepared(spec, kShape, {}, DType::f32, inputs);
+  const ProgramMaker prepared(spec, kShape, {}, DType::f32, inputs);
   EXPECT_TRUE(prepared.shows_log_sum_exp());
-  const Watchers watchers = prepared.start_observers();
-  ASSERT_EQ(watchers.size(), 5u);
-  const BoundProgram<float> forward(prepared, inputs, watchers);
+  const Observations observations = prepared.start_observers();
+  ASSERT_EQ(observations.size(), 5u);
+  const OwnedProgram<float> forward(prepared, inputs, observations);
   const auto is_watch = [](const kernels::TileStage<float>* stage) {
-    return dynamic_cast<const kernels::Watch<float>*>(stage) != nullptr;
+    return dynamic_cast<const kernels::ObserverStage<float>*>(stage) != nullptr;
   };
   ASSERT_EQ((*forward).modifiers.size(), 3u);
   EXPECT_TRUE(is_watch((*forward).modifiers[0]) && is_watch((*forward).modifiers[2]));
   ASSERT_EQ((*forward).reweights.size(), 3u);
   EXPECT_TRUE(is_watch((*forward).reweights[0]) && is_watch((*forward).reweights[2]));
-  EXPECT_FALSE((*forward).only_looks);
+  EXPECT_FALSE((*forward).only_observers);
   TensorList gradients(3);
-  const BoundProgram<float> backward(prepared, inputs, std::span(gradients));
+  const OwnedProgram<float> backward(prepared, inputs, std::span(gradients));
   EXPECT_EQ((*backward).modifiers.size(), 1u);
   EXPECT_EQ((*backward).reweights.size(), 1u);
 
   spec.modifiers.clear();
-  const PreparedSpec bare(spec, kShape, {}, DType::f32, inputs);
-  EXPECT_TRUE((*BoundProgram<float>(bare, inputs, bare.start_observers())).only_looks);
+  const ProgramMaker bare(spec, kShape, {}, DType::f32, inputs);
+  EXPECT_TRUE((*OwnedProgram<float>(bare, inputs, bare.start_observers())).only_observers);
 }
 
-TEST(AttentionProgram, WatchersCountAsStages) {
+TEST(AttentionProgram, ObserversCountAsStages) {
   Tensor out;
   AttentionSpec spec;
   for (int i = 0; i < 16; ++i) spec.observers.push_back(observe_weights(out));
   TensorList inputs;
-  EXPECT_NO_THROW(PreparedSpec(spec, kShape, {}, DType::f32, inputs));
+  EXPECT_NO_THROW(ProgramMaker(spec, kShape, {}, DType::f32, inputs));
   spec.reweights = {weight_dropout(0.5, 1)};
-  EXPECT_EQ(error_message([&] { PreparedSpec(spec, kShape, {}, DType::f32, inputs); }),
+  EXPECT_EQ(error_message([&] { ProgramMaker(spec, kShape, {}, DType::f32, inputs); }),
             "[attention] more than 16 stages in one list: join some of them");
 }
 
 TEST(AttentionProgram, APlainOneHasNothingInIt) {
   TensorList inputs;
-  const PreparedSpec prepared({}, kShape, {}, DType::f64, inputs);
+  const ProgramMaker prepared({}, kShape, {}, DType::f64, inputs);
   EXPECT_TRUE(inputs.empty());
   EXPECT_FALSE(prepared.has_sinks());
   EXPECT_TRUE(prepared.has_log_sum_exp());
-  const BoundProgram<double> program(prepared, inputs, Watchers());
+  const OwnedProgram<double> program(prepared, inputs, Observations());
   EXPECT_TRUE((*program).modifiers.empty() && (*program).reweights.empty());
   EXPECT_EQ((*program).mask, nullptr);
   EXPECT_EQ((*program).sinks, nullptr);

@@ -34,6 +34,29 @@ TEST(Registry, EveryMechanismListsItsOptions) {
   }
 }
 
+TEST(Registry, ListsEveryMechanismsGradient) {
+  EXPECT_EQ(find_mechanism("multi_head").traits.gradient, Gradient::exact);
+  EXPECT_EQ(find_mechanism("gumbel").traits.gradient, Gradient::straight_through);
+  EXPECT_EQ(find_mechanism("hard").traits.gradient, Gradient::none);
+  EXPECT_EQ(io::enum_name(Gradient::straight_through), "straight_through");
+}
+
+TEST(Registry, AConfigIsACopy) {
+  const std::unique_ptr<MechanismConfig> config = find_mechanism("restricted").config();
+  const std::unique_ptr<MechanismConfig> copy = config->clone();
+  const auto left = [](const MechanismConfig& of) {
+    for (const io::FieldInfo& option : of.options()) {
+      if (option.path == "left") return option.value;
+    }
+    return std::string("(no option)");
+  };
+  const std::string before = left(*config);
+  copy->set("left=5");
+  EXPECT_EQ(left(*copy), "5");
+  EXPECT_EQ(left(*config), before);
+  EXPECT_EQ(left(*find_mechanism("restricted").config()), before) << "a new one has the defaults";
+}
+
 TEST(Registry, AnUnknownNameSuggestsTheNearest) {
   EXPECT_EQ(error_message([] { find_mechanism("multihead"); }),
             "[attention] there is no mechanism \"multihead\": did you mean \"multi_head\"?");
@@ -76,24 +99,6 @@ TEST(Registry, SampleOptionsAreOneForEachWord) {
   EXPECT_TRUE(sample_options(mechanism).empty());
   mechanism.about.sample = "left=3 right=2";
   EXPECT_EQ(sample_options(mechanism), (std::vector<std::string>{"left=3", "right=2"}));
-}
-
-TEST(AttentionChoice, FromText) {
-  AttentionChoice choice;
-  EXPECT_EQ(choice.name, "multi_head");
-  io::load_toml("name = \"multi_head\"\noptions = [\"embed=8\", \"heads=2\"]\n", choice);
-  EXPECT_EQ(choice.options, (std::vector<std::string>{"embed=8", "heads=2"}));
-  const auto layer = make_attention(choice.name, choice.options);
-  EXPECT_EQ((*layer)({.x = ones({1, 3, 8})}).shape(), (Shape{1, 3, 8}));
-}
-
-TEST(AttentionChoice, AnUnknownNameIsFoundWhenItIsRead) {
-  AttentionChoice choice;
-  const std::string message =
-      error_message([&] { io::load_toml("name = \"multi_hat\"\n", choice, "my.toml"); });
-  EXPECT_NE(message.find("did you mean \"multi_head\"?"), std::string::npos) << message;
-  EXPECT_NE(message.find("my.toml"), std::string::npos) << message;
-  EXPECT_EQ(choice.name, "multi_head");
 }
 
 }  // namespace

@@ -18,9 +18,8 @@
 namespace heed {
 namespace {
 
-// Two queries read one of four states each, and what they read together is to be near a target: the
-// reward belongs to both. All sequences of the batch are the same, so that their gradients are a
-// sample of draws.
+// Two queries read one of four states each; the sum should be near a target, so the reward depends
+// on both. All sequences of the batch are the same, so their gradients are independent samples.
 class ReinforceEstimate : public testing::Test {
  protected:
   static constexpr std::int64_t kDraws = 40000, kQueries = 2, kStates = 4, kFeatures = 3;
@@ -38,7 +37,7 @@ class ReinforceEstimate : public testing::Test {
     return sum(square(read - target_), {-1}) + 3.0;
   }
 
-  // The gradient of the expected loss, over all that can be drawn: of queries, then of states.
+  // The gradient of the expected loss over all possible samples: of queries, then of states.
   std::vector<double> exact() const {
     Tensor x = clone_data(x_).requires_grad(), h = clone_data(h_).requires_grad();
     const Tensor p = softmax(matmul(x, transpose(h)));  // [1, 2, 4]
@@ -60,7 +59,7 @@ class ReinforceEstimate : public testing::Test {
 
   struct Sample {
     std::vector<double> mean, error;  // of each element, and its standard error
-    double variance = 0.0;            // of one draw, summed over elements
+    double variance = 0.0;            // of one sample, summed over elements
   };
   Sample sample(Reinforce& reinforce, std::uint64_t stream) const {
     Tensor x = repeated(x_).requires_grad(), h = repeated(h_).requires_grad();
@@ -101,7 +100,7 @@ TEST_F(ReinforceEstimate, IsRightInTheMeanAndTheBaselineMakesItsVarianceSmaller)
   Reinforce without, with;
   const Sample plain = sample(without, 0);
   expect_unbiased(plain, gradient);
-  sample(with, 1);  // the baseline learns what is usual
+  sample(with, 1);  // the baseline learns the mean reward
   const Sample better = sample(with, 2);
   expect_unbiased(better, gradient);
   const double ratio = better.variance / plain.variance;
@@ -110,7 +109,7 @@ TEST_F(ReinforceEstimate, IsRightInTheMeanAndTheBaselineMakesItsVarianceSmaller)
   EXPECT_LT(ratio, 0.5);
 }
 
-// The same draws: what differs is the gradient of the entropy, which needs none.
+// With the same samples, only the gradient of the entropy differs, which needs no samples.
 TEST_F(ReinforceEstimate, TheEntropyTermHasTheExactGradient) {
   Reinforce without, with({.entropy = 0.7});
   const Sample plain = sample(without, 5), more = sample(with, 5);

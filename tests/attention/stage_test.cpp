@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/gradcheck.h"
 #include "heed/autograd/tape.h"
 #include "heed/tensor/copy.h"
@@ -101,7 +101,7 @@ TEST(Stages, InPairsEqualThePlainOnesInThatOrder) {
   const std::vector<StageCase> cases = test::stage_cases(sizes);
   for (const StageCase& first : cases) {
     for (const StageCase& second : cases) {
-      if (first.plain.score && second.plain.score) continue;  // there can be but one
+      if (first.plain.score && second.plain.score) continue;  // there can be only one
       expect_equal({sizes, {first, second}});
     }
   }

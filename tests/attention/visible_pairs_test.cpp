@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/key_lengths.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/window.h"
 
 namespace heed {
 namespace {
@@ -29,7 +28,7 @@ TEST(VisiblePairs, IntervalsAndFunctionsAreCountedAlike) {
             2 * 3 * 130 * 131 / 2);
   EXPECT_EQ(pairs(shape, window(2, 1)), 2 * 3 * (130 * 4 - 2 - 1 - 1));
   EXPECT_EQ(pairs(shape, key_lengths({130, 10})), 3 * 130 * 140);
-  // Head h sees every (h + 1)-th key.
+  // Head h shows every (h + 1)-th key.
   EXPECT_EQ(pairs(shape, mask_fn([](int, int h, int, int j) { return j % (h + 1) == 0; })),
             2 * 130 * (130 + 65 + 44));
   EXPECT_EQ(pairs(shape_of(1, 1, 5, 0), causal()), 0);

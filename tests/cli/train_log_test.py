@@ -100,7 +100,7 @@ def check_lock():
         assert any("saved" in line for line in first.stderr)
         second = subprocess.run([HEED, "train", "--model", "locked", "--resume"], capture_output=True, text=True,
                                 check=False)
-        assert second.returncode == 1 and f"process {first.pid} works in locked" in second.stderr, second.stderr
+        assert second.returncode == 1 and f"process {first.pid} is using locked" in second.stderr, second.stderr
         first.send_signal(signal.SIGKILL)
     third = subprocess.run([HEED, "train", "--model", "locked", "--resume", "--after=1u"], capture_output=True,
                            text=True, check=False)

@@ -1,5 +1,6 @@
 #include "tests/conformance/conformance.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -27,7 +28,7 @@ bool finite(const Tensor& x) {
   return true;
 }
 
-// x with every position from `first` of sequence b on spoilt.
+// x with `by` at every position of sequence b from `first` on.
 Tensor spoilt(const Tensor& x, std::int64_t b, std::int64_t first, double by) {
   const Tensor result = clone_data(x);
   Tensor part = view::slice(view::select(result, 0, b), 0, first, x.size(1));
@@ -35,7 +36,7 @@ Tensor spoilt(const Tensor& x, std::int64_t b, std::int64_t first, double by) {
   return result;
 }
 
-// What comes out for the queries [0, end) of sequence b.
+// The result of the queries [0, end) of sequence b.
 Tensor rows(const Tensor& y, std::int64_t b, std::int64_t end) {
   return clone_data(view::slice(view::select(y, 0, b), 0, 0, end));
 }
@@ -59,9 +60,47 @@ Failures check_precision(const Subject& subject) {
   return failures;
 }
 
+namespace {
+
+// The result is a sample, so differences say nothing; the gradient is that of a softmax, which is 0
+// nowhere in general. It is needed both with samples (training) and with the most probable key.
+Failures check_straight_through(const Subject& subject) {
+  Failures failures;
+  for (const Mode& mode : modes_of(subject.traits)) {
+    for (const bool training : {true, false}) {
+      const auto layer = subject.make();
+      layer->train(training);
+      layer->to(DType::f64);
+      AttentionInput in = input_of(subject.traits, mode, {.B = 2, .Tq = 5, .Tk = 4}, DType::f64);
+      std::vector<NamedTensor> leaves = layer->named_parameters();
+      leaves.push_back({"x", in.x.requires_grad()});
+      if (in.memory.defined()) leaves.push_back({"memory", in.memory.requires_grad()});
+      const Tensor y = run(*layer, in);
+      Generator generator(4);
+      if (y.tracks_grad()) backward(y, normal(y.shape(), 0.0, 1.0, generator, DType::f64));
+      for (const NamedTensor& leaf : leaves) {
+        const Tensor gradient = leaf.tensor.grad();
+        const std::string what = fmt::format("{}, {}: the gradient of {}", mode.name,
+                                             training ? "training" : "evaluation", leaf.name);
+        if (!gradient.defined()) {
+          failures.push_back(what + " is missing");
+        } else if (!finite(gradient)) {
+          failures.push_back(what + " is not finite");
+        } else if (max_relative_error(gradient, zeros(gradient.shape(), DType::f64)) < 1e-6) {
+          failures.push_back(what + " is 0");
+        }
+      }
+    }
+  }
+  return failures;
+}
+
+}  // namespace
+
 Failures check_gradients(const Subject& subject) {
   Failures failures;
-  if (!subject.traits.gradient) return failures;
+  if (subject.traits.gradient == Gradient::none) return failures;
+  if (subject.traits.gradient == Gradient::straight_through) return check_straight_through(subject);
   for (const Mode& mode : modes_of(subject.traits)) {
     const auto layer = subject.make();
     layer->to(DType::f64);
@@ -108,8 +147,8 @@ Failures check_hidden(const Subject& subject) {
       } else {
         continue;
       }
-      // Queries that see what is spoilt may stand in one block with those that do not, and a block
-      // chooses its way of rounding as a whole.
+      // Queries that attend to spoilt positions may be in one block with those that do not, and the
+      // rounding is chosen for a block as a whole.
       const double error = max_relative_error(rows(run(*layer, other), b, seen), rows(y, b, seen));
       if (!(error <= 2e-6)) {
         failures.push_back(fmt::format("{}: hidden positions that are {} move the result by {}",
@@ -143,8 +182,9 @@ Failures check_independence(const Subject& subject) {
         failures.push_back(fmt::format("{}: sequence 0 shows in sequence {}", mode.name, b));
       }
     }
-    // A draw belongs to its place in the batch, and matrix products round by their sizes.
-    if (!subject.traits.gradient) continue;
+    // A sample depends on the place in the batch. The rounding of matrix products depends on their
+    // sizes, and may decide between two keys.
+    if (subject.traits.gradient != Gradient::exact) continue;
     const Tensor alone = run(*layer, sequence(in, 2));
     const double error = max_relative_error(alone, clone_data(view::slice(y, 0, 2, 3)));
     if (!(error <= 2e-6)) {
@@ -156,19 +196,28 @@ Failures check_independence(const Subject& subject) {
 
 namespace {
 
-// How far the result of decoding x, in steps of one, one and then three positions, is from the
-// whole; pointers know no positions yet to come, and the whole gives those 0. Among beams, before
-// each step sequences change places, become more, or become fewer.
-double decoding_error(const AttentionLayer& layer, const AttentionInput& in, const Tensor& whole,
-                      bool beams) {
+// The result of decoding x in steps of one, one and then three positions.
+struct Decoded {
+  struct Step {
+    std::int64_t first = 0, end = 0;  // positions of x
+    std::vector<std::int64_t> rows;   // the row of x that each sequence is
+    Tensor y, weights;                // weights are undefined if the layer gives none
+  };
+  std::vector<Step> steps;
+};
+
+// Among beams, before each step sequences change places, become more, or become fewer.
+Decoded decode(const AttentionLayer& layer, const AttentionInput& in, bool beams, bool observed) {
   const std::vector<std::vector<std::int64_t>> orders = {
       {2, 1, 0, 1}, {0, 2, 1, 0, 2}, {4, 1}, {1, 1, 0}, {2}};
   const auto state =
       layer.start({.batch = in.x.size(0), .memory = in.memory, .lengths = in.lengths});
-  std::vector<std::int64_t> rows = {0, 1, 2};  // of x, which each sequence is
-  double error = 0.0;
-  std::size_t step = 0;
-  for (std::int64_t t = 0, n = 1; t < in.x.size(1); t += n, ++step) {
+  Tensor weights;
+  if (observed) state->weights = &weights;
+  std::vector<std::int64_t> rows = {0, 1, 2};
+  Decoded decoded;
+  for (std::int64_t t = 0, n = 1; t < in.x.size(1); t += n) {
+    const std::size_t step = decoded.steps.size();
     n = std::min<std::int64_t>(step < 2 ? 1 : 3, in.x.size(1) - t);
     if (beams) {
       std::vector<std::int64_t> now;
@@ -180,14 +229,65 @@ double decoding_error(const AttentionLayer& layer, const AttentionInput& in, con
     }
     const Tensor ids =
         from_values(std::span<const std::int64_t>(rows), {static_cast<std::int64_t>(rows.size())});
-    const auto part = [&](const Tensor& x) {
-      return index_select(clone_data(view::slice(x, 1, t, t + n)), 0, ids);
-    };
-    const Tensor next = layer.step(part(in.x), *state);
-    const Tensor expected = clone_data(view::slice(part(whole), 2, 0, next.size(2)));
-    error = std::max(error, max_relative_error(next, expected));
+    const Tensor x = index_select(clone_data(view::slice(in.x, 1, t, t + n)), 0, ids);
+    weights = {};
+    const Tensor y = layer.step(x, *state);
+    decoded.steps.push_back({t, t + n, rows, y, weights});
   }
-  return error;
+  return decoded;
+}
+
+// The part of a whole call's result or weights that belongs to a step; `axis` is that of positions.
+Tensor part_of(const Tensor& whole, const Decoded::Step& step, int axis) {
+  const Tensor ids = from_values(std::span<const std::int64_t>(step.rows),
+                                 {static_cast<std::int64_t>(step.rows.size())});
+  return index_select(clone_data(view::slice(whole, axis, step.first, step.end)), 0, ids);
+}
+
+// How far steps are from the whole. Pointers and weights of a step have no columns for later
+// positions; there the whole has 0.
+double step_error(const Tensor& step, const Tensor& expected) {
+  if (step.rank() != expected.rank() || step.size(-1) > expected.size(-1)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  const std::int64_t columns = step.size(-1);
+  const Tensor later = clone_data(view::slice(expected, -1, columns, expected.size(-1)));
+  return std::max(max_relative_error(step, clone_data(view::slice(expected, -1, 0, columns))),
+                  max_relative_error(zeros(later.shape(), later.dtype()), later));
+}
+
+// What is wrong with the decoding of one input, in a few words each.
+Failures decoding_failures(const AttentionLayer& layer, const AttentionInput& in, bool beams) {
+  const double limit = in.x.dtype() == DType::f64 ? 1e-12 : 1e-5;
+  AttentionInput looked_at = in;
+  Tensor whole_weights;
+  looked_at.weights = &whole_weights;
+  const Tensor whole = run(layer, looked_at);
+  const Decoded plain = decode(layer, in, beams, false);
+  const Decoded observed = decode(layer, in, beams, true);
+  Failures failures;
+  double error = 0.0, weight_error = 0.0;
+  bool same = true;
+  std::size_t with_weights = 0;
+  for (std::size_t i = 0; i < plain.steps.size(); ++i) {
+    const Decoded::Step& step = observed.steps[i];
+    error = std::max(error, step_error(plain.steps[i].y, part_of(whole, step, 1)));
+    same = same && same_bits(step.y, plain.steps[i].y);
+    if (!step.weights.defined()) continue;
+    ++with_weights;
+    weight_error =
+        std::max(weight_error, step_error(step.weights, part_of(whole_weights, step, 2)));
+  }
+  if (!(error <= limit)) failures.push_back(fmt::format("is {} away from the whole", error));
+  if (!same) failures.push_back("gives other bits if weights are observed");
+  if (!(weight_error <= limit)) {
+    failures.push_back(fmt::format("has weights that are {} away from the whole's", weight_error));
+  }
+  if (with_weights != 0 && with_weights != plain.steps.size()) {
+    failures.push_back(
+        fmt::format("gives weights at {} of {} steps", with_weights, plain.steps.size()));
+  }
+  return failures;
 }
 
 }  // namespace
@@ -202,14 +302,13 @@ Failures check_decoding(const Subject& subject) {
       const auto layer = subject.make();
       layer->to(dtype);
       const AttentionInput in = input_of(subject.traits, mode, {}, dtype);
-      const Tensor whole = run(*layer, in);
       for (const bool beams : {false, true}) {
         const std::string what = fmt::format("{}, {}: decoding{}", mode.name, name_of(dtype),
                                              beams ? " with beams" : "");
         try {
-          const double error = decoding_error(*layer, in, whole, beams);
-          if (error <= (dtype == DType::f64 ? 1e-12 : 1e-5)) continue;
-          failures.push_back(fmt::format("{} is {} away from the whole", what, error));
+          for (const std::string& failure : decoding_failures(*layer, in, beams)) {
+            failures.push_back(what + " " + failure);
+          }
         } catch (const Error& e) {
           failures.push_back(fmt::format("{} fails: {}", what, e.what()));
         }
@@ -229,9 +328,16 @@ Failures check_sizes(const Subject& subject) {
       const auto layer = subject.make();
       const std::string what = fmt::format("{}, B {} Tq {} Tk {}", mode.name, s.B, s.Tq, s.Tk);
       try {
-        const AttentionInput in = input_of(subject.traits, mode, s);
+        AttentionInput in = input_of(subject.traits, mode, s);
+        Tensor weights;
+        in.weights = &weights;
         const Tensor y = run(*layer, in);
         if (!finite(y)) failures.push_back(what + ": not finite");
+        if (!weights.defined() || weights.rank() != 4 || weights.size(0) != s.B) {
+          failures.push_back(what + ": weights are not [B, H, Tq, Tk]");
+        } else if (!finite(weights)) {
+          failures.push_back(what + ": weights are not finite");
+        }
         if (y.size(0) != s.B) failures.push_back(what + ": lost the batch");
         const Form form = subject.traits.form;
         if ((form == Form::sequence || form == Form::memory) && y.shape() != in.x.shape()) {
@@ -258,32 +364,82 @@ Failures check_saving(const Subject& subject) {
   return {"a loaded layer gives other bits"};
 }
 
+namespace {
+
+// The result of a call and its weights.
+struct Observed {
+  Tensor y, weights;
+};
+
+Observed observe(const AttentionLayer& layer, AttentionInput in) {
+  Observed seen;
+  in.weights = &seen.weights;
+  seen.y = run(layer, in);
+  return seen;
+}
+
+// What is wrong with the weights of one call, whatever they are.
+Failures observing_failures(const AttentionLayer& layer, const AttentionInput& in) {
+  Failures failures;
+  const Tensor plain = run(layer, in);
+  const Observed seen = observe(layer, in), again = observe(layer, in);
+  if (!same_bits(seen.y, plain)) {
+    failures.push_back("the result has other bits if weights are observed");
+  }
+  if (!seen.weights.defined() || !again.weights.defined()) {
+    failures.push_back("there are no weights");
+    return failures;
+  }
+  if (seen.weights.tracks_grad()) failures.push_back("weights have a gradient");
+  if (!same_bits(seen.weights, again.weights)) {
+    failures.push_back("a second call has weights with other bits");
+  }
+  return failures;
+}
+
+// The first weight of each head that is not 0 where the mode hides the key.
+Failures hidden_weights(const Tensor& w, const Mode& mode) {
+  const std::int64_t H = w.size(1), R = w.size(2), T = w.size(3);
+  for (std::int64_t i = 0; i < w.numel(); ++i) {
+    const std::int64_t b = i / (H * R * T), row = i / T % R, col = i % T;
+    const bool hidden = (mode.lengths && col >= length_of(b, T)) || (mode.causal && col > row) ||
+                        (mode.mask && !sees(row, col));
+    if (hidden && w.data<float>()[i] != 0.0f) {
+      return {
+          fmt::format("row {} has weight {} at hidden position {}", row, w.data<float>()[i], col)};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Failures check_weights(const Subject& subject) {
   Failures failures;
   const Sizes sizes{.B = 3, .Tq = 9, .Tk = 13};
   for (const Mode& mode : modes_of(subject.traits)) {
-    const auto layer = subject.make();
     const AttentionInput in = input_of(subject.traits, mode, sizes);
-    const Generator before = default_generator();
-    const Tensor w = layer->weights(in);
-    default_generator() = before;
-    if (w.rank() != 4 || w.size(0) != sizes.B) {
-      failures.push_back(fmt::format("{}: weights are {}", mode.name, to_string(w.shape())));
-      continue;
-    }
-    if (!finite(w)) failures.push_back(mode.name + ": weights are not finite");
-    if (subject.traits.form == Form::memory) continue;  // slots are no positions: none is hidden
-    const Tensor all = clone_data(w);
-    const std::int64_t H = w.size(1), R = w.size(2), T = w.size(3);
-    for (std::int64_t i = 0; i < all.numel(); ++i) {
-      const std::int64_t b = i / (H * R * T), row = i / T % R, col = i % T;
-      const bool hidden = (mode.lengths && col >= length_of(b, T)) || (mode.causal && col > row) ||
-                          (mode.mask && !sees(row, col));
-      if (hidden && all.data<float>()[i] != 0.0f) {
-        failures.push_back(fmt::format("{}: row {} has weight {} at hidden position {}", mode.name,
-                                       row, all.data<float>()[i], col));
-        break;
+    for (const bool training : {false, true}) {
+      const auto layer = subject.make();
+      layer->train(training);
+      const auto add = [&](const Failures& found) {
+        for (const std::string& failure : found) {
+          failures.push_back(
+              fmt::format("{}, {}: {}", mode.name, training ? "training" : "evaluation", failure));
+        }
+      };
+      add(observing_failures(*layer, in));
+      const NoGrad off;
+      add(observing_failures(*layer, in));
+      const Tensor w = observe(*layer, in).weights;
+      if (!w.defined()) continue;
+      if (w.rank() != 4 || w.size(0) != sizes.B) {
+        add({fmt::format("weights are {}", to_string(w.shape()))});
+        continue;
       }
+      if (!finite(w)) add({"weights are not finite"});
+      // Slots are not positions: none is hidden.
+      if (subject.traits.form != Form::memory) add(hidden_weights(contiguous_copy(w), mode));
     }
   }
   return failures;

@@ -1,12 +1,14 @@
-// The checks find what is broken: copies of multi-head attention, each with one mistake.
+// The checks find mistakes: copies of multi-head attention, each with one mistake.
 #include "tests/conformance/conformance.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "heed/attention/variants/multi_head.h"
+#include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/reduce.h"
+#include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 
 namespace heed::test {
@@ -15,12 +17,11 @@ namespace {
 using testing::IsEmpty;
 using testing::Not;
 
-// A layer that hands on to a sound one, for others to break.
+// A layer that passes every call on to a correct one; tests derive broken ones from it.
 class Broken : public AttentionLayer {
  public:
   void visit(ParameterVisitor& visitor) override { inner.visit(visitor); }
   Tensor operator()(const AttentionInput& in) const override { return inner(in); }
-  Tensor weights(const AttentionInput& in) const override { return inner.weights(in); }
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override {
     return inner.start(from);
   }
@@ -32,8 +33,8 @@ class Broken : public AttentionLayer {
 };
 
 template <typename Layer>
-Failures find(Failures (*check)(const Subject&)) {
-  return check({"broken", {.decodes = true}, [] { return std::make_unique<Layer>(); }});
+Failures find(Failures (*check)(const Subject&), Traits traits = {.decodes = true}) {
+  return check({"broken", traits, [] { return std::make_unique<Layer>(); }});
 }
 
 TEST(ConformanceSuite, ASoundLayerPasses) {
@@ -47,7 +48,6 @@ TEST(ConformanceSuite, FindsLengthsThatAreNotKept) {
       return in;
     }
     Tensor operator()(const AttentionInput& in) const override { return inner(without(in)); }
-    Tensor weights(const AttentionInput& in) const override { return inner.weights(without(in)); }
   };
   EXPECT_THAT(find<Layer>(check_hidden), Not(IsEmpty()));
   EXPECT_THAT(find<Layer>(check_weights), Not(IsEmpty()));
@@ -71,6 +71,27 @@ TEST(ConformanceSuite, FindsAGradientThatIsLost) {
     }
   };
   EXPECT_THAT(find<Layer>(check_gradients), Not(IsEmpty()));
+}
+
+TEST(ConformanceSuite, FindsAStraightThroughGradientThatIsLost) {
+  const Traits traits{.gradient = Gradient::straight_through};
+  EXPECT_THAT(find<Broken>(check_gradients, traits), IsEmpty());
+  struct OfAll : Broken {
+    Tensor operator()(const AttentionInput& in) const override {
+      const NoGrad off;
+      return inner(in);
+    }
+  };
+  EXPECT_THAT(find<OfAll>(check_gradients, traits), Not(IsEmpty()));
+  struct OfX : Broken {
+    Tensor operator()(const AttentionInput& in) const override {
+      AttentionInput cut = in;
+      cut.memory = in.source();
+      cut.x = in.x.detach();
+      return inner(cut);
+    }
+  };
+  EXPECT_THAT(find<OfX>(check_gradients, traits), Not(IsEmpty()));
 }
 
 TEST(ConformanceSuite, FindsSequencesThatMix) {
@@ -110,11 +131,85 @@ TEST(ConformanceSuite, FindsBeamsThatStayWhereTheyAre) {
   EXPECT_THAT(find<Layer>(check_decoding), Not(IsEmpty()));
 }
 
+TEST(ConformanceSuite, FindsStepsWithOtherWeights) {
+  struct Other : Broken {
+    Tensor step(const Tensor& x, DecodeState& state) const override {
+      const Tensor y = inner.step(x, state);
+      if (state.weights != nullptr) *state.weights = *state.weights * 1.001;
+      return y;
+    }
+  };
+  EXPECT_THAT(find<Other>(check_decoding), Not(IsEmpty()));
+  struct Fewer : Broken {  // only steps of several positions give weights
+    Tensor step(const Tensor& x, DecodeState& state) const override {
+      const Tensor y = inner.step(x, state);
+      if (state.weights != nullptr && x.size(1) == 1) *state.weights = {};
+      return y;
+    }
+  };
+  EXPECT_THAT(find<Fewer>(check_decoding), Not(IsEmpty()));
+  struct Reused : Broken {  // each step writes into the weights of the step before
+    Tensor step(const Tensor& x, DecodeState& state) const override {
+      const Tensor y = inner.step(x, state);
+      if (state.weights == nullptr) return y;
+      if (before.defined()) copy_into(before, zeros(before.shape(), before.dtype()));
+      before = *state.weights;
+      return y;
+    }
+    mutable Tensor before;
+  };
+  EXPECT_THAT(find<Reused>(check_decoding), Not(IsEmpty()));
+}
+
+TEST(ConformanceSuite, FindsStepsThatObservingChanges) {
+  struct Layer : Broken {
+    Tensor step(const Tensor& x, DecodeState& state) const override {
+      const Tensor y = inner.step(x, state);
+      return state.weights != nullptr ? y * (1.0 + 1e-6) : y;
+    }
+  };
+  EXPECT_THAT(find<Layer>(check_decoding), Not(IsEmpty()));
+}
+
+TEST(ConformanceSuite, FindsCallsThatObservingChanges) {
+  struct Layer : Broken {
+    Tensor operator()(const AttentionInput& in) const override {
+      const Tensor y = inner(in);
+      return in.weights != nullptr ? y * (1.0 + 1e-6) : y;
+    }
+  };
+  EXPECT_THAT(find<Layer>(check_weights), Not(IsEmpty()));
+}
+
+TEST(ConformanceSuite, FindsWeightsThatChangeFromCallToCall) {
+  struct Layer : Broken {
+    Tensor operator()(const AttentionInput& in) const override {
+      const Tensor y = inner(in);
+      if (in.weights != nullptr) *in.weights = *in.weights * (1.0 + 1e-3 * ++calls);
+      return y;
+    }
+    mutable int calls = 0;
+  };
+  EXPECT_THAT(find<Layer>(check_weights), Not(IsEmpty()));
+}
+
+TEST(ConformanceSuite, FindsWeightsThatAreMissing) {
+  struct Layer : Broken {
+    Tensor operator()(const AttentionInput& in) const override {
+      AttentionInput blind = in;
+      blind.weights = nullptr;
+      return inner(blind);
+    }
+  };
+  EXPECT_THAT(find<Layer>(check_weights), Not(IsEmpty()));
+  EXPECT_THAT(find<Layer>(check_sizes), Not(IsEmpty()));
+}
+
 TEST(ConformanceSuite, FindsParametersThatAreNotSaved) {
   struct Layer : Broken {
     Layer() { extra = randn({16}); }
     Tensor operator()(const AttentionInput& in) const override { return inner(in) + extra; }
-    Tensor extra;  // drawn anew for each layer, and not visited
+    Tensor extra;  // random for each layer, and not visited
   };
   EXPECT_THAT(find<Layer>(check_saving), Not(IsEmpty()));
 }
@@ -132,7 +227,7 @@ TEST(ConformanceSuite, FindsADifferenceBetweenPrecisions) {
 TEST(ConformanceSuite, FindsSizesThatAreRefused) {
   struct Layer : Broken {
     Tensor operator()(const AttentionInput& in) const override {
-      if (in.x.size(1) == 0) throw Error("[broken] nothing asks");
+      if (in.x.size(1) == 0) throw Error("[broken] no queries");
       return inner(in);
     }
   };

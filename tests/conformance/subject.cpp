@@ -17,7 +17,7 @@ Subject subject_of(const Mechanism& mechanism) {
   for (const std::string& option : sample_options(mechanism)) options.push_back(option);
   return {std::string(mechanism.name), mechanism.traits, [&mechanism, options] {
             Generator generator(5);
-            auto layer = mechanism.make(options, generator);
+            auto layer = make_attention(mechanism.name, options, generator);
             // Parameters that start at zero (biases, gates) would hide their mistakes.
             for (Tensor& parameter : layer->parameters()) {
               const Tensor noise = normal(parameter.shape(), 0.0, 0.1, generator);

@@ -1,4 +1,4 @@
-// Inputs for the mechanisms, in the shapes that their form asks for.
+// Inputs of the mechanisms, in the shapes of their forms.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Sizes {
   std::int64_t B = 3, Tq = 11, Tk = 11;
 };
 
-/// How a mechanism may be asked.
+/// How a mechanism may be called.
 struct Mode {
   std::string name;
   bool memory = false, causal = false, lengths = false, mask = false;
@@ -29,7 +29,7 @@ AttentionInput input_of(const Traits& traits, const Mode& mode, Sizes sizes,
                         DType dtype = DType::f32);
 /// Lengths Tk - b, at least 0.
 std::int64_t length_of(std::int64_t b, std::int64_t Tk);
-/// Whether Mode::see lets i see j.
+/// Whether the mask of Mode::mask lets query i attend to key j.
 bool sees(std::int64_t i, std::int64_t j);
 
 /// The layer's result with the same random numbers at every call.

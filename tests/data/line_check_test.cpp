@@ -29,18 +29,18 @@ TEST(LineCheck, FindsFaults) {
 TEST(LineCheck, StopsWithThePlace) {
   BadLines bad;
   EXPECT_EQ(error_message([&] {
-              bad.meet({BadLine::empty, "is empty"}, "f.en:7", OnBad::stop);
+              bad.add({BadLine::empty, "is empty"}, "f.en:7", OnBad::stop);
             }),
-            "[text] f.en:7 is empty: mend the file, or leave bad lines out with on_bad = \"skip\"");
+            "[text] f.en:7 is empty: fix the file, or skip bad lines with on_bad = \"skip\"");
   EXPECT_EQ(bad.total(), 0);
 }
 
 TEST(LineCheck, CountsByKind) {
   BadLines bad;
   EXPECT_EQ(bad.describe(), "");
-  bad.meet({BadLine::empty, "is empty"}, "f:1", OnBad::skip);
-  bad.meet({BadLine::utf8, ""}, "f:2", OnBad::skip);
-  bad.meet({BadLine::empty, "is empty"}, "f:3", OnBad::skip);
+  bad.add({BadLine::empty, "is empty"}, "f:1", OnBad::skip);
+  bad.add({BadLine::utf8, ""}, "f:2", OnBad::skip);
+  bad.add({BadLine::empty, "is empty"}, "f:3", OnBad::skip);
   EXPECT_EQ(bad.total(), 3);
   EXPECT_EQ(bad.count(BadLine::empty), 2);
   EXPECT_EQ(bad.count(BadLine::nul), 0);

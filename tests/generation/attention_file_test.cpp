@@ -1,4 +1,5 @@
-// Weights of sentences as safetensors and JSON: the translator's own, whole or not there.
+// Weights of sentences as safetensors and JSON: those of the translation, in a file that is whole or
+// absent.
 #include "heed/generation/attention_file.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +25,8 @@ constexpr std::size_t kMost = 1 << 24;
 
 std::vector<Translated> translated_by(const Translator& translator) {
   std::vector<Translated> all;
-  TranslationFilter filter(translator, {}, {}, [&](const Translated& t) { all.push_back(t); });
+  TranslationFilter filter(translator, {.observed = ObservedWeights::all}, {},
+                           [&](const Translated& t) { all.push_back(t); });
   for (const char* const sentence : {"abc", "", "hg fe"}) filter.add(translator.read(sentence));
   filter.flush();
   return all;
@@ -60,14 +62,21 @@ TEST(AttentionFile, HoldsTheWeightsOfTheBestTranslation) {
   EXPECT_EQ(file.entries().size(), 6u) << "three for each sentence that is not empty";
   const Translated last = translated_by(translator)[2];
   const auto& tokens = last.found[0].hypothesis.tokens;
-  const TransformerWeights weights = examine_weights(translator, {last.source, tokens});
+  const ModelWeights weights = examine_weights(translator, {last.source, tokens});
   const auto S = std::ssize(last.source), T = std::ssize(tokens) + 1;
   EXPECT_EQ(file.find("2.encoder").shape, (Shape{1, 2, S, S}));
   EXPECT_EQ(file.find("2.decoder").shape, (Shape{1, 2, T, T}));
   EXPECT_EQ(file.find("2.cross").shape, (Shape{1, 2, T, S}));
-  EXPECT_EQ(floats(file.find("2.encoder")), weights.encoder[0].self.to_vector<float>());
-  EXPECT_EQ(floats(file.find("2.decoder")), weights.decoder[0].self.to_vector<float>());
-  EXPECT_EQ(floats(file.find("2.cross")), weights.decoder[0].cross.to_vector<float>());
+  const ModelWeights& observed = *last.found[0].hypothesis.weights;
+  const auto check = [&](const char* name, const Tensor& kept, const Tensor& expected) {
+    const std::vector<float> written = floats(file.find(name));
+    EXPECT_EQ(written, kept.to_vector<float>()) << name;
+    EXPECT_THAT(written, testing::Pointwise(testing::FloatNear(1e-5f), expected.to_vector<float>()))
+        << name << ", against one pass over the translation";
+  };
+  check("2.encoder", observed.encoder[0].self, weights.encoder[0].self);
+  check("2.decoder", observed.decoder[0].self, weights.decoder[0].self);
+  check("2.cross", observed.decoder[0].cross, weights.decoder[0].cross);
 }
 
 TEST(AttentionFile, NamesTheTokensOfRowsAndColumns) {
@@ -124,6 +133,16 @@ TEST(AttentionFile, MayHoldNothing) {
   const TempDir dir;
   AttentionFile(dir / "none.json").commit();
   io::parse_json(io::read_file(dir / "none.json", kMost), "none.json");
+}
+
+TEST(AttentionFile, NeedsTranslationsThatWereObserved) {
+  const TempDir dir;
+  const Translator translator = tiny_translator(letters(), letters());
+  Translated translated{.number = 0, .source = translator.read("abc"), .found = {}};
+  translated.found = translator.translate(std::vector<std::string>{"abc"})[0];
+  AttentionFile file(dir / "all.json");
+  EXPECT_THAT(error_message([&] { file.add(translator, translated); }),
+              HasSubstr("was not observed"));
 }
 
 TEST(AttentionFile, TakesTwoForms) {

@@ -1,4 +1,4 @@
-// Classifying texts: the model's softmax for each text, whatever its neighbours.
+// Classifying texts: the softmax of the model's scores for each text, whatever its batch.
 #include "heed/generation/classify.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tests/generation/tiny_text_model.h"
+#include "tests/support/error_message.h"
 
 namespace heed {
 namespace {
@@ -39,6 +40,36 @@ TEST(Classify, TextsBeginWithBeginAndEndSomewhere) {
   EXPECT_THAT(read_text(classifier, "ab", 3), ElementsAre(begin, ids[0], ids[1]));
   EXPECT_THAT(read_text(classifier, "ab", 2), ElementsAre(begin, ids[0]));
   EXPECT_THAT(read_text(classifier, "", 2), ElementsAre(begin));
+}
+
+TEST(Classify, KeepsTheOrderWhateverTheBatches) {
+  const TextClassifier classifier = tiny_classifier();
+  const std::vector<std::string> texts = {"bad", "a cab dead bee", "", "hhhh", "gh", "bad bad"};
+  int batches = 0;
+  const auto count = [&] { ++batches; };
+  const auto together = classify_texts(classifier, texts, {}, count);
+  EXPECT_EQ(batches, 1);
+  const auto few = classify_texts(classifier, texts, {.batch_tokens = 16}, count);
+  EXPECT_GT(batches, 2);
+  ASSERT_EQ(together.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const std::vector<std::vector<std::int32_t>> read = {read_text(classifier, texts[i], 100)};
+    const auto alone = classify(classifier, read)[0];
+    for (std::size_t c = 0; c < 3; ++c) {
+      EXPECT_NEAR(together[i][c], alone[c], 1e-5) << texts[i];
+      EXPECT_NEAR(few[i][c], alone[c], 1e-5) << texts[i];
+    }
+  }
+  EXPECT_EQ(error_message([&] {
+              classify_texts(classifier, texts, {}, [] { throw Error("enough"); });
+            }),
+            "enough");
+}
+
+TEST(Classify, ReadsNoMoreThanItMay) {
+  const TextClassifier classifier = tiny_classifier();
+  const auto cut = classify_texts(classifier, std::vector<std::string>{"abcdef"}, {.max_source = 3});
+  EXPECT_EQ(cut, classify_texts(classifier, std::vector<std::string>{"ab"}));
 }
 
 TEST(Classify, LabelsAreOrderedByProbability) {

@@ -1,4 +1,4 @@
-// The second look: the search's own numbers, and weights that are means of what layers saw.
+// A given translation examined: the scores of the search, and attention weights with their means.
 #include "heed/generation/examine.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using test::letters;
 using test::tiny_translator;
 using testing::HasSubstr;
 
-TEST(Examine, ScoresAreTheSearchsOwn) {
+TEST(Examine, ScoresAreThoseOfTheSearch) {
   const Translator translator = tiny_translator(letters(), letters("uvwxyz"));
   const SearchOptions search{.beam_size = 4, .n_best = 3, .length_penalty = 0.7};
   const std::vector<std::string> sentences = {"abc", "hgfe dcba"};
@@ -40,15 +40,15 @@ TEST(Examine, WeightsHaveARowForEachTokenAndTheEnd) {
   const Translator translator = tiny_translator(letters(), letters("uvwxyz"));
   const auto source = translator.read("abc");
   const std::vector<std::int32_t> tokens = {4, 5};
-  const TransformerWeights weights = examine_weights(translator, {source, tokens});
+  const ModelWeights weights = examine_weights(translator, {source, tokens});
   EXPECT_EQ(weights.encoder.at(0).self.shape(), (Shape{1, 2, 4, 4}));
   EXPECT_EQ(weights.decoder.at(0).self.shape(), (Shape{1, 2, 3, 3}));
   EXPECT_EQ(weights.decoder.at(0).cross.shape(), (Shape{1, 2, 3, 4}));
 }
 
 // Two layers of two heads, one target token and two source tokens.
-TransformerWeights by_hand() {
-  TransformerWeights weights;
+ModelWeights by_hand() {
+  ModelWeights weights;
   for (const float first : {0.0f, 0.5f}) {
     const std::vector<float> values = {first, 1 - first, 0.5f + first, 0.5f - first};
     LayerWeights layer;
@@ -71,7 +71,7 @@ TEST(Examine, AttentionIsTheMeanOverHeadsAndLayers) {
 TEST(Examine, NamesMistakes) {
   EXPECT_THAT(error_message([] { source_attention(by_hand(), 3); }),
               HasSubstr("layer 3: the decoder has layers 1 to 2"));
-  TransformerWeights none = by_hand();
+  ModelWeights none = by_hand();
   none.decoder[1].cross = {};
   EXPECT_THAT(error_message([&] { source_attention(none); }), HasSubstr("has no weights"));
 }

@@ -1,13 +1,12 @@
-// Text from a language model: the searches' own results, told token by token, over any length.
+// Text from a language model: the results of searches, text by text as it is written, over any
+// length.
 #include "heed/generation/generate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "heed/autograd/tape.h"
-#include "heed/generation/cached_steps.h"
-#include "heed/generation/plan.h"
-#include "heed/generation/search.h"
+#include "heed/generation/decoding_steps.h"
 #include "heed/tensor/create.h"
 #include "tests/generation/tiny_text_model.h"
 #include "tests/models/model_case.h"
@@ -21,21 +20,20 @@ using test::tiny_generator;
 using testing::HasSubstr;
 using Tokens = std::vector<std::int32_t>;
 
-// Until max_length, whatever the end's probability.
-SearchOptions of_length(std::int64_t length, SearchOptions options = {.beam_size = 1}) {
-  options.min_length = options.max_length = length;
-  return options;
+GenerateOptions of_length(std::int64_t length, SearchOptions search = {.beam_size = 1}) {
+  search.max_length = length;
+  return {.search = search};
 }
 
-TEST(Generate, StepsBehindAPromptAreTheWholePass) {
+TEST(Generate, StepsAfterAPromptAreTheWholePass) {
   const TextGenerator generator = tiny_generator();
   const std::vector<std::int32_t> text = generator.tokenizer->encode("bad cabbage");
   const NoGrad no_grad;
-  const Tensor whole = generator.model.scores(generator.model(ids_of(text, 1)));  // [1, T, V]
+  const Tensor whole = generator.model->output_layer()((*generator.model)(ids_of(text, 1)));  // [1, T, V]
   for (const std::size_t first : {1u, 2u, 6u}) {
     SCOPED_TRACE(first);
     const auto steps =
-        make_endless_steps(generator.model, 2, std::span(text).first(first), Position::kAnyLength);
+        make_endless_steps(*generator.model, 2, std::span(text).first(first), Position::kAnyLength);
     EXPECT_EQ(steps->rows(), 2);
     EXPECT_EQ(steps->vocabulary(), generator.tokenizer->size());
     for (std::size_t t = first - 1; t < text.size(); ++t) {
@@ -52,47 +50,48 @@ TEST(Generate, StepsBehindAPromptAreTheWholePass) {
 TEST(Generate, APromptLeavesNothingOnTheTape) {
   const TextGenerator generator = tiny_generator();
   const std::vector<std::int32_t> prompt = generator.tokenizer->encode("bad");
-  const auto steps = make_endless_steps(generator.model, 1, prompt, Position::kAnyLength);
+  const auto steps = make_endless_steps(*generator.model, 1, prompt, Position::kAnyLength);
   EXPECT_FALSE(steps->step(std::vector<std::int32_t>{prompt.back()}).tracks_grad());
 }
 
-TEST(Generate, TellsOfEachToken) {
+TEST(Generate, GivesTheTextPieceByPiece) {
   const TextGenerator generator = tiny_generator();
-  const Tokens prompt = generator.tokenizer->encode("bad");
+  const Prompt prompt = read_prompt(generator, "bad");
   const SearchOptions sampled{.method = SearchMethod::sample, .seed = 4};
-  for (const SearchOptions& options : {of_length(9), of_length(9, sampled)}) {
-    Tokens told;
-    const NBest found = generate(
-        generator, {.prompt = prompt, .on_token = [&](std::int32_t t) { told.push_back(t); }},
-        options);
+  for (const GenerateOptions& options : {of_length(9), of_length(9, sampled)}) {
+    std::vector<std::string> pieces;
+    const auto found = generate_text(
+        generator, prompt, options,
+        {.on_text = [&](const std::string& text) { pieces.push_back(text); }});
     ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].tokens.size(), 9u);
-    EXPECT_EQ(told, found[0].tokens);
+    EXPECT_EQ(found[0].hypothesis.tokens.size(), 9u);
+    ASSERT_EQ(pieces.size(), 9u + 1u) << "a letter each, and what the end may add";
+    EXPECT_EQ(fmt::format("{}", fmt::join(pieces, "")), found[0].text);
+    EXPECT_EQ(found[0].text, generator.tokenizer->decode(found[0].hypothesis.tokens));
   }
 }
 
-TEST(Generate, SaysNothingWhileSeveralAreFollowed) {
+TEST(Generate, GivesNoPiecesOfSeveralSequences) {
   const TextGenerator generator = tiny_generator();
-  const Tokens prompt = generator.tokenizer->encode("bad");
-  const auto refuse = [](std::int32_t) { ADD_FAILURE() << "which of them?"; };
-  const NBest beam = generate(generator, {.prompt = prompt, .on_token = refuse}, of_length(5, {}));
+  const Prompt prompt = read_prompt(generator, "bad");
+  const auto refuse = [](const std::string&) { ADD_FAILURE() << "which of them?"; };
+  const auto beam = generate_text(generator, prompt, of_length(5, {}), {.on_text = refuse});
   EXPECT_EQ(beam.size(), 1u);
   const SearchOptions three{.method = SearchMethod::sample, .n_best = 3};
-  const NBest drawn =
-      generate(generator, {.prompt = prompt, .on_token = refuse}, of_length(5, three));
-  EXPECT_EQ(drawn.size(), 3u);
+  const auto sampled = generate_text(generator, prompt, of_length(5, three), {.on_text = refuse});
+  EXPECT_EQ(sampled.size(), 3u);
 }
 
 TEST(Generate, CanBeStoppedAtAnyStep) {
   const TextGenerator generator = tiny_generator();
-  const Tokens prompt = generator.tokenizer->encode("bad");
+  const Prompt prompt = read_prompt(generator, "bad");
   const SearchOptions three{.method = SearchMethod::sample, .n_best = 3};
   int steps = 0;
   const auto stop = [&] {
     if (++steps == 4) throw Error("enough");
   };
   EXPECT_EQ(error_message([&] {
-              generate(generator, {.prompt = prompt, .on_step = stop}, of_length(9, three));
+              generate_text(generator, prompt, of_length(9, three), {.on_step = stop});
             }),
             "enough");
   EXPECT_EQ(steps, 4);
@@ -100,18 +99,18 @@ TEST(Generate, CanBeStoppedAtAnyStep) {
 
 TEST(Generate, SamplesDependOnSeedAndStreamAlone) {
   const TextGenerator generator = tiny_generator();
-  const Tokens prompt = generator.tokenizer->encode("a");
+  const Prompt prompt = read_prompt(generator, "a");
   const auto drawn = [&](std::uint64_t seed, std::uint64_t stream) {
     const SearchOptions options{.method = SearchMethod::sample, .temperature = 2, .seed = seed};
-    return generate(generator, {.prompt = prompt, .stream = stream}, of_length(12, options))[0]
-        .tokens;
+    return generate_text(generator, prompt, of_length(12, options), {.stream = stream})[0]
+        .hypothesis.tokens;
   };
   EXPECT_EQ(drawn(1, 0), drawn(1, 0));
   EXPECT_NE(drawn(1, 0), drawn(2, 0));
   EXPECT_NE(drawn(1, 0), drawn(1, 1));
 }
 
-// The plain twin: reads the tokens that count again for every token.
+// The same in plain code: for every token, it reads the whole context again.
 Tokens greedy_by_hand(const TextGenerator& generator, Tokens text, std::int64_t count,
                       std::int64_t context) {
   const NoGrad no_grad;
@@ -124,7 +123,8 @@ Tokens greedy_by_hand(const TextGenerator& generator, Tokens text, std::int64_t 
     const std::vector<std::int64_t> read(text.begin() + first, text.end());
     const Tensor ids = from_values(std::span<const std::int64_t>(read), {1, std::ssize(read)});
     const std::vector<float> scores =
-        test::row_of(generator.model.scores(generator.model(ids)), 0).to_vector<float>();
+        test::row_of(generator.model->output_layer()((*generator.model)(ids)), 0)
+            .to_vector<float>();
     const std::vector<float> last(scores.end() - generator.tokenizer->size(), scores.end());
     std::int32_t best = -1;
     for (std::int32_t t = 0; t < std::ssize(last); ++t) {
@@ -139,31 +139,31 @@ Tokens greedy_by_hand(const TextGenerator& generator, Tokens text, std::int64_t 
   return {text.begin() + static_cast<std::ptrdiff_t>(prompt), text.end()};
 }
 
-TEST(Generate, GoesOnBehindTheLastPosition) {
+TEST(Generate, GoesOnAfterTheLastPosition) {
   const TextGenerator generator = tiny_generator();
   for (const char* const text :
        {"a", "bad cab", "bad cab dead bee", "abcdefgh abcdefgh abcdefgh"}) {
     SCOPED_TRACE(text);
-    const Tokens prompt = generator.tokenizer->encode(text);
-    const NBest found = generate(generator, {.prompt = prompt}, of_length(60));
+    const Prompt prompt = read_prompt(generator, text);
+    const auto found = generate_text(generator, prompt, of_length(60));
     ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].tokens, greedy_by_hand(generator, prompt, 60, 16));
+    EXPECT_EQ(found[0].hypothesis.tokens, greedy_by_hand(generator, prompt.tokens, 60, 16));
   }
 }
 
 TEST(Generate, ReadsEverythingWherePositionsHaveNoEnd) {
   const TextGenerator generator = tiny_generator("sinusoidal");
-  const Tokens prompt = generator.tokenizer->encode("bad");
-  EXPECT_EQ(generate(generator, {.prompt = prompt}, of_length(40))[0].tokens,
-            greedy_by_hand(generator, prompt, 40, 1000));
+  const Prompt prompt = read_prompt(generator, "bad");
+  EXPECT_EQ(generate_text(generator, prompt, of_length(40))[0].hypothesis.tokens,
+            greedy_by_hand(generator, prompt.tokens, 40, 1000));
 }
 
 TEST(Generate, EndlessStepsFollowTheirRows) {
   const TextGenerator generator = tiny_generator();
   const Tokens prompt = generator.tokenizer->encode("abc");
   const NoGrad no_grad;
-  const auto both = make_endless_steps(generator.model, 2, prompt, 6);
-  const auto one = make_endless_steps(generator.model, 1, prompt, 6);
+  const auto both = make_endless_steps(*generator.model, 2, prompt, 6);
+  const auto one = make_endless_steps(*generator.model, 1, prompt, 6);
   both->step(Tokens{5, 6});
   one->step(Tokens{6});
   both->reorder(std::vector<std::int64_t>{1});
@@ -173,17 +173,30 @@ TEST(Generate, EndlessStepsFollowTheirRows) {
   }
 }
 
+TEST(Generate, ReadsPrompts) {
+  const TextGenerator generator = tiny_generator();
+  const Prompt prompt = read_prompt(generator, "bad x");
+  EXPECT_EQ(prompt.tokens, generator.tokenizer->encode("bad x"));
+  EXPECT_EQ(prompt.text, generator.tokenizer->decode(prompt.tokens)) << "x is unknown";
+}
+
 TEST(Generate, BeginsWithALineEndOrBegin) {
-  const auto lines = letters("ab\n");
-  EXPECT_EQ(empty_prompt(*lines), lines->encode("\n"));
-  EXPECT_EQ(empty_prompt(*letters("ab")), Tokens{letters("ab")->special().begin});
+  TextGenerator generator = tiny_generator();
+  for (const char* const known : {"ab\n", "ab"}) {
+    generator.tokenizer = letters(known);
+    const Prompt prompt = read_prompt(generator, "");
+    EXPECT_EQ(prompt.text, "");
+    EXPECT_EQ(prompt.tokens, std::string_view(known).ends_with('\n')
+                                 ? generator.tokenizer->encode("\n")
+                                 : Tokens{generator.tokenizer->special().begin});
+  }
 }
 
 TEST(Generate, NamesMistakes) {
   const TextGenerator generator = tiny_generator();
-  EXPECT_THAT(error_message([&] { generate(generator, {.prompt = {}}, {}); }),
+  EXPECT_THAT(error_message([&] { generate_text(generator, {}, {}); }),
               HasSubstr("the prompt has no tokens"));
-  EXPECT_THAT(error_message([&] { make_endless_steps(generator.model, 1, Tokens{4}, 1); }),
+  EXPECT_THAT(error_message([&] { make_endless_steps(*generator.model, 1, Tokens{4}, 1); }),
               HasSubstr("a context of 1 tokens"));
 }
 

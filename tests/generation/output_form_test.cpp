@@ -1,11 +1,14 @@
-// What filters write: columns, Moses' lines, alignments; no byte depends on the batch.
+// The lines that filters write: columns, n-best lists of Moses, alignments; no byte depends on the
+// batch.
 #include "heed/generation/output_form.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "heed/generation/examine.h"
 #include "heed/io/config.h"
 #include "tests/generation/tiny_translator.h"
+#include "tests/support/error_message.h"
 
 namespace heed {
 namespace {
@@ -13,6 +16,7 @@ namespace {
 using test::letters;
 using test::tiny_translator;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::MatchesRegex;
 
 std::vector<std::string> split(const std::string& text, std::string_view by) {
@@ -29,7 +33,7 @@ std::vector<std::string> split(const std::string& text, std::string_view by) {
 std::string written(const Translator& translator, const OutputForm& form,
                     const SearchOptions& search, const OrderingOptions& ordering = {}) {
   std::string all;
-  TranslationFilter filter(translator, {.search = search}, ordering,
+  TranslationFilter filter(translator, {.search = search, .observed = observed_for(form)}, ordering,
                            [&](const Translated& translated) {
                              all += output_lines(translator, translated, form, search);
                            });
@@ -49,7 +53,7 @@ TEST(OutputForm, IsTheTextAloneUnlessMoreIsAsked) {
   EXPECT_EQ(lines[5], "") << "the last line ends too";
 }
 
-TEST(OutputForm, ScoresAndAlignmentsStandBehindTabs) {
+TEST(OutputForm, ScoresAndAlignmentsAreColumns) {
   const Translator translator = tiny_translator(letters(), letters("uvwxyz"));
   const OutputForm form{.with_score = true, .alignment = AlignmentForm::hard};
   const auto lines = split(written(translator, form, {}), "\n");
@@ -95,20 +99,27 @@ TEST(OutputForm, NoByteDependsOnTheBatch) {
   }
 }
 
-TEST(OutputForm, ScoresAreLookedUpAgain) {
+TEST(OutputForm, ScoresAndAlignmentsAreThoseOfTheSearch) {
   const Translator translator = tiny_translator(letters(), letters("uvwxyz "));
   Translated translated{.number = 0, .source = translator.read("ab"), .found = {}};
-  translated.found = translator.translate(std::vector<std::string>{"ab"})[0];
-  const OutputForm form{.with_score = true};
-  const std::string expected = output_lines(translator, translated, form, {});
-  translated.found[0].hypothesis.score = 1.0;  // as if a batch had rounded otherwise
-  EXPECT_EQ(output_lines(translator, translated, form, {}), expected);
+  OutputForm form{.with_score = true};
+  EXPECT_EQ(observed_for(form), ObservedWeights::none);
+  translated.found = translator.translate(std::vector<std::string>{"ab"},
+                                          {.search = {.min_length = 2}})[0];
+  translated.found[0].hypothesis.score = 1.25;
+  EXPECT_THAT(output_lines(translator, translated, form, {}), EndsWith("\t1.2500\n"));
+  form.alignment = AlignmentForm::hard;
+  EXPECT_EQ(observed_for(form), ObservedWeights::cross);
+  EXPECT_THAT(error_message([&] { output_lines(translator, translated, form, {}); }),
+              testing::HasSubstr("was not observed"));
 }
 
 std::string alignment(const Translator& translator, std::string_view source,
                       std::string_view target, const OutputForm& form) {
-  return alignment_text(translator, {translator.read(source), translator.target()->encode(target)},
-                        form);
+  const std::vector<std::int32_t> read = translator.read(source);
+  Hypothesis hypothesis{.tokens = translator.target()->encode(target)};
+  hypothesis.weights = examine_weights(translator, {read, hypothesis.tokens});
+  return alignment_text(translator, read, hypothesis, form);
 }
 
 TEST(OutputForm, AlignmentsAreOfWordsOrTokens) {

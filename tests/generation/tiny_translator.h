@@ -1,12 +1,13 @@
-// Translators, language models and classifiers too small to be of use, with vocabularies of a few
-// words.
+// Small untrained translators, with vocabularies of a few words.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "heed/generation/translator.h"
+#include "heed/models/transformer.h"
 #include "heed/text/characters.h"
 #include "heed/text/words.h"
 
@@ -22,24 +23,33 @@ inline std::shared_ptr<const Tokenizer> words(std::string_view text) {
   return std::make_shared<Words>(counter.vocabulary());
 }
 
-/// Random parameters, in use; tied if the tokenizers are one.
-inline Translator tiny_translator(const std::shared_ptr<const Tokenizer>& source,
+/// The config of a small translator; tied if the tokenizers are one.
+inline TransformerConfig tiny_config(const std::shared_ptr<const Tokenizer>& source,
+                                     const std::shared_ptr<const Tokenizer>& target) {
+  return {.source_vocabulary = source->size(),
+          .target_vocabulary = target->size(),
+          .padding = target->special().padding,
+          .encoder_layers = 1,
+          .decoder_layers = 1,
+          .block = {.embed = 16, .heads = 2, .hidden = 20, .dropout = 0.1},
+          .tied = source == target ? Tied::three : Tied::two};
+}
+
+/// Random parameters, in evaluation mode.
+inline Translator tiny_translator(const TransformerConfig& config,
+                                  const std::shared_ptr<const Tokenizer>& source,
                                   const std::shared_ptr<const Tokenizer>& target,
                                   std::uint64_t seed = 3) {
   Generator generator(seed);
-  Transformer model({.source_vocabulary = source->size(),
-                     .target_vocabulary = target->size(),
-                     .padding = target->special().padding,
-                     .embed = 16,
-                     .heads = 2,
-                     .hidden = 20,
-                     .encoder_layers = 1,
-                     .decoder_layers = 1,
-                     .dropout = 0.1,
-                     .tied = source == target ? Tied::three : Tied::two},
-                    generator);
-  model.eval();
+  auto model = std::make_unique<Transformer>(config, generator);
+  model->eval();
   return {std::move(model), source, target};
+}
+
+inline Translator tiny_translator(const std::shared_ptr<const Tokenizer>& source,
+                                  const std::shared_ptr<const Tokenizer>& target,
+                                  std::uint64_t seed = 3) {
+  return tiny_translator(tiny_config(source, target), source, target, seed);
 }
 
 }  // namespace heed::test

@@ -1,14 +1,15 @@
-// Translators: order, batches, empty sentences, and the folders they lie in.
+// Translators: order, batches, empty sentences, attention weights, and their folders.
 #include "heed/generation/translator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
+#include "heed/generation/examine.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/error_message.h"
+#include "tests/support/op_case.h"
 #include "tests/support/temp_dir.h"
 
 namespace heed::translator_test {
@@ -109,40 +110,65 @@ TEST(Translator, ReadsSentencesWithTheirEnd) {
 
 TEST(Translator, ShowsWhatItAttendsTo) {
   const Translator translator = tiny_translator(letters(), letters());
-  const std::vector<std::int32_t> source = translator.read("abc"), target = {1, 5};
-  const TransformerWeights weights = translator.weights(source, target);
-  ASSERT_EQ(weights.encoder.size(), 1u);
-  ASSERT_EQ(weights.decoder.size(), 1u);
+  TranslateOptions options{.search = {.beam_size = 3, .n_best = 2}};
+  const auto plain = translator.translate(kSentences, options);
+  EXPECT_FALSE(plain[0][0].hypothesis.weights.has_value()) << "not observed";
+  options.observed = ObservedWeights::all;
+  const auto observed = translator.translate(kSentences, options);
+  for (std::size_t i = 0; i < kSentences.size(); ++i) {
+    SCOPED_TRACE(kSentences[i]);
+    expect_equal(observed[i], plain[i]);
+    if (kSentences[i].empty()) continue;
+    for (const Translation& found : observed[i]) {
+      ASSERT_TRUE(found.hypothesis.weights.has_value());
+      const ModelWeights& weights = *found.hypothesis.weights;
+      const auto source = translator.read(kSentences[i]);
+      const ModelWeights expected = examine_weights(translator, {source, found.hypothesis.tokens});
+      ASSERT_EQ(weights.encoder.size(), 1u);
+      ASSERT_EQ(weights.decoder.size(), 1u);
+      const auto near = [](const Tensor& a, const Tensor& b) {
+        return test::max_relative_error(a, b) <= 1e-5;
+      };
+      EXPECT_TRUE(near(weights.encoder[0].self, expected.encoder[0].self));
+      EXPECT_TRUE(near(weights.decoder[0].self, expected.decoder[0].self));
+      EXPECT_TRUE(near(weights.decoder[0].cross, expected.decoder[0].cross));
+    }
+  }
+}
+
+// The steps of average attention have no weights; a pass over the whole translation has.
+TEST(Translator, ShowsWeightsThatStepsDoNotHave) {
+  const auto tokenizer = letters();
+  TransformerConfig config = test::tiny_config(tokenizer, tokenizer);
+  config.decoder_attention = "average";
+  const Translator translator = tiny_translator(config, tokenizer, tokenizer);
+  const auto found =
+      translator.translate(std::vector<std::string>{"abc"}, {.observed = ObservedWeights::all});
+  const Hypothesis& best = found[0][0].hypothesis;
+  ASSERT_TRUE(best.weights.has_value());
+  const auto T = std::ssize(best.tokens) + 1;
+  EXPECT_EQ(best.weights->decoder[0].self.shape(), (Shape{1, 1, T, T}));
+  EXPECT_EQ(best.weights->decoder[0].cross.shape(), (Shape{1, 2, T, 4}));
 }
 
 TEST(Translator, EndsWhereItsPositionsDo) {
   const auto tokenizer = letters();
-  Generator generator(3);
-  Transformer model({.source_vocabulary = tokenizer->size(),
-                     .target_vocabulary = tokenizer->size(),
-                     .embed = 16,
-                     .heads = 2,
-                     .hidden = 20,
-                     .encoder_layers = 1,
-                     .decoder_layers = 1,
-                     .positions = "learned max_length=6"},
-                    generator);
-  model.eval();
-  EXPECT_EQ(model.source.max_length(), 6);
-  const Translator translator(std::move(model), tokenizer, tokenizer);
+  TransformerConfig config = test::tiny_config(tokenizer, tokenizer);
+  config.block.positions = "learned max_length=6";
+  const Translator translator = tiny_translator(config, tokenizer, tokenizer);
+  EXPECT_EQ(translator.model().max_source(), 6);
   TranslateOptions options;
   options.search.min_length = 9;
   const auto found = translator.translate(std::vector<std::string>{"abcde"}, options);
   EXPECT_EQ(found[0][0].hypothesis.tokens.size(), 5u) << "and begin";
-  EXPECT_EQ(tiny_translator(tokenizer, tokenizer).model().target.max_length(),
-            Position::kAnyLength);
+  EXPECT_EQ(tiny_translator(tokenizer, tokenizer).model().max_target(), Position::kAnyLength);
 }
 
 TEST(Translator, GoesToAFolderAndBack) {
   const auto shared = letters();
   const TempDir one, two;
-  save_translator(tiny_translator(shared, shared), one.path());
-  save_translator(tiny_translator(words("ab cd"), letters()), two.path());
+  save_model(tiny_translator(shared, shared), one.path());
+  save_model(tiny_translator(words("ab cd"), letters()), two.path());
   EXPECT_THAT(one.names(),
               UnorderedElementsAre("config.json", "model.safetensors", shared->files()[0].name));
   EXPECT_EQ(two.names().size(), 4u);
@@ -163,7 +189,7 @@ TEST(Translator, SaysWhatIsWrongWithAFolder) {
   EXPECT_THAT(error_message([&] { load_translator(dir.path()); }), HasSubstr("has no config.json"));
   EXPECT_THAT(error_message([&] { load_translator(dir / "nowhere"); }), HasSubstr("nowhere"));
   const Translator translator = tiny_translator(letters(), letters("xyz"));
-  save_translator(translator, dir.path());
+  save_model(translator, dir.path());
   io::write_file(dir / ("target_" + translator.target()->files()[0].name),
                  letters("vwxyz")->files()[0].content);
   EXPECT_THAT(error_message([&] { load_translator(dir.path()); }),
@@ -173,10 +199,10 @@ TEST(Translator, SaysWhatIsWrongWithAFolder) {
 }
 
 TEST(Translator, RefusesTokenizersOfOtherModels) {
-  Translator translator = tiny_translator(letters(), letters());
-  EXPECT_THAT(
-      error_message([&] { Translator(std::move(translator.model()), letters("ab"), letters()); }),
-      HasSubstr("they do not belong together"));
+  EXPECT_THAT(error_message([] {
+                tiny_translator(test::tiny_config(letters(), letters()), letters("ab"), letters());
+              }),
+              HasSubstr("they do not belong together"));
 }
 
 }  // namespace

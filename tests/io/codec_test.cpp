@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "heed/io/json.h"
 #include "tests/support/error_message.h"
@@ -46,6 +47,36 @@ T from_flag(std::string_view text) {
 template <typename T>
 T round_trip(const T& member) {
   return read<T>(write_json(Codec<T>::write(member), false));
+}
+
+// A value that configs write as a text: "12 apples".
+class Amount {
+ public:
+  explicit Amount(std::string_view text) : text_(text) {
+    HEED_CHECK(text.find(' ') != text.npos, "[amount] \"{}\": give a number and a thing", text);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+TEST(Codec, Texts) {
+  EXPECT_EQ(read<Amount>("\"12 apples\"").text(), "12 apples");
+  EXPECT_EQ(from_flag<Amount>("3 figs").text(), "3 figs");
+  EXPECT_EQ(round_trip(Amount("0 pears")).text(), "0 pears");
+  EXPECT_EQ(Codec<Amount>::type_name(), "string");
+  EXPECT_EQ(read_error<Amount>("\"many\""),
+            "[config] a.json:1:1: [amount] \"many\": give a number and a thing");
+  EXPECT_EQ(read_error<Amount>("12"),
+            "[config] a.json:1:1: key must be a string, found the integer 12");
+}
+
+TEST(Codec, OptionalTexts) {
+  EXPECT_FALSE(read<std::optional<Amount>>("null"));
+  EXPECT_FALSE(from_flag<std::optional<Amount>>("none"));
+  EXPECT_EQ(read<std::optional<Amount>>("\"12 apples\"")->text(), "12 apples");
+  EXPECT_EQ(round_trip(std::optional(Amount("0 pears")))->text(), "0 pears");
 }
 
 TEST(Codec, Bool) {

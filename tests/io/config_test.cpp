@@ -133,7 +133,7 @@ TEST(Config, FileErrorsNameFileLineAndRemedy) {
   EXPECT_THAT(error("a.toml", "updates = 5000\nseed = 3\nseed = 4\n"),
               HasSubstr("[toml] " + toml + ":3:"));
   EXPECT_THAT(error("a.json", "{\"seed\": 3, \"seed\": 3}"),
-              AllOf(HasSubstr(json + ":1:13"), HasSubstr("stands twice")));
+              AllOf(HasSubstr(json + ":1:13"), HasSubstr("appears twice")));
   EXPECT_THAT(error("a.toml", "seed = 3\nupdates ="), HasSubstr("[toml] " + toml + ":2:"));
   EXPECT_THAT(error("a.toml", "sizes = [1, 0]"), HasSubstr("sizes[1] is 0"));
   EXPECT_EQ(error("a.toml", "updates = 3999\n"),

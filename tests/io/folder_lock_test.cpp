@@ -21,7 +21,7 @@ TEST(FolderLock, OneAtATime) {
   const TempDir dir;
   std::optional<FolderLock> lock(std::in_place, dir.path(), "train");
   EXPECT_THAT(error_message([&] { FolderLock(dir.path(), "train"); }),
-              AllOf(HasSubstr(fmt::format("[train] process {} works in", ::getpid())),
+              AllOf(HasSubstr(fmt::format("[train] process {} is using", ::getpid())),
                     HasSubstr(fmt::format("(kill {})", ::getpid()))));
   lock.reset();
   EXPECT_EQ(error_message([&] { FolderLock(dir.path(), "train"); }), "(no error)");
@@ -41,7 +41,7 @@ TEST(FolderLock, TheKernelReleasesIt) {
   char byte;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
   EXPECT_THAT(error_message([&] { FolderLock(dir.path(), "train"); }),
-              HasSubstr(fmt::format("process {} works in", child)));
+              HasSubstr(fmt::format("process {} is using", child)));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(error_message([&] { FolderLock(dir.path(), "train"); }), "(no error)");

@@ -46,7 +46,7 @@ TEST(WriteFolder, WhatIsThereStays) {
   write_folder(dir / "folder", dir / "temporary", fill);
   EXPECT_EQ(
       error_message([&] { write_folder(dir / "folder", dir / "temporary", fill); }),
-      fmt::format("[folder] {} is there already: give another name", (dir / "folder").string()));
+      fmt::format("[folder] {} exists already: choose another name", (dir / "folder").string()));
   EXPECT_EQ(read_file(dir / "folder/file", 100), "text");
 }
 

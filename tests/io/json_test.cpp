@@ -90,9 +90,9 @@ TEST(Json, RefusesWhatIsNotJson) {
       {"{}\0 anything"sv, "a.json:1:3", "a zero byte"},
       {"[\n\"\0\"]"sv, "a.json:2:2", "a zero byte"},
       {R"({"a": 1, "b": 2, "a": 3})", "a.json:1:18",
-       "key \"a\" stands twice: first at line 1, column 2"},
-      {R"({"a": 1, "\u0061": 3})", "a.json:1:10", "stands twice"},
-      {R"([{"x": {"k": 1, "k": 1}}])", "a.json:1:17", "stands twice"},
+       "key \"a\" appears twice: first at line 1, column 2"},
+      {R"({"a": 1, "\u0061": 3})", "a.json:1:10", "appears twice"},
+      {R"([{"x": {"k": 1, "k": 1}}])", "a.json:1:17", "appears twice"},
   };
   for (const Case& c : cases) {
     EXPECT_THAT(error_of(c.text), StartsWith(fmt::format("[json] {}", c.place))) << c.text;

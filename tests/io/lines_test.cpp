@@ -49,7 +49,7 @@ TEST(Lines, EndInEveryWay) {
 }
 
 TEST(Lines, MayBeLongerThanTheBuffer) {
-  // The sizes put a line end on, before and behind the end of a 64 KB buffer.
+  // The sizes put a line end on, before and after the end of a 64 KB buffer.
   for (const std::size_t size : {65535u, 65536u, 65537u, 200000u}) {
     const std::string line(size, 'x');
     EXPECT_THAT(lines_of(line + "\r\nend"), ElementsAre(line, "end"));

@@ -59,7 +59,7 @@ TEST(SafetensorsStream, NamesMistakes) {
   EXPECT_THAT(error_message([&] { SafetensorsStream(dir / "no" / "where"); }),
               HasSubstr("cannot create a file in"));
   EXPECT_THAT(error_message([&] { SafetensorsStream stream(dir.path()); }),
-              HasSubstr("it is no file name"));
+              HasSubstr("it is not a file name"));
   SafetensorsStream twice(dir / "twice");
   twice.add(items()[1]);
   twice.add(items()[1]);

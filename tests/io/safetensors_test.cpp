@@ -128,8 +128,9 @@ TEST(Safetensors, RefusesABadFrame) {
       {"\2\0\0\0\0\0\0"sv, "m.st: 7 bytes long"},
       {"\0\0\0\0\0\0\0\0"sv, "byte 8 does not begin with {"},
       {"\3\0\0\0\0\0\0\0{}"sv, "the header ends at byte 11, the file at byte 10: it is cut off"},
-      {"\xff\xff\xff\xff\xff\xff\xff\xff{}"sv, "gives the header 18446744073709551615 bytes"},
-      {"\x01\xe1\xf5\x05\0\0\0\0{}"sv, "gives the header 100000001 bytes, at most 100000000"},
+      {"\xff\xff\xff\xff\xff\xff\xff\xff{}"sv, "header length at byte 0 is 18446744073709551615"},
+      {"\x01\xe1\xf5\x05\0\0\0\0{}"sv,
+       "header length at byte 0 is 100000001, the limit is 100000000"},
       {"\4\0\0\0\0\0\0\0{} x"sv, "not right at byte 11"},
       {"\3\0\0\0\0\0\0\0{}\0"sv, "not right at byte 10: a zero byte"},
       {"\2\0\0\0\0\0\0\0[]"sv, "does not begin with {"},
@@ -180,7 +181,7 @@ TEST(Safetensors, RefusesBadTensors) {
       {R"("dtype":"F32","shape":[2],"data_offsets":[0,4])",
        "data_offsets [0, 4] hold 4 bytes, shape [2] of F32 needs 8"},
       {R"("dtype":"F32","shape":[0],"data_offsets":[0,4])", "needs 0"},
-      {R"("dtype":"F32","shape":[1],"shape":[1],"data_offsets":[0,4])", "stands twice"},
+      {R"("dtype":"F32","shape":[1],"shape":[1],"data_offsets":[0,4])", "appears twice"},
       {R"("dtype":"F32","shape":[[[1]]],"data_offsets":[0,4])", "found a list"},
   };
   for (const Case& c : cases) {
@@ -196,10 +197,10 @@ TEST(Safetensors, RefusesBadMembersOfTheHeader) {
   EXPECT_THAT(header_error(R"({"__metadata__":[]})"), HasSubstr("must be an object of strings"));
   EXPECT_THAT(header_error(R"({"__metadata__":{"k":1}})"),
               HasSubstr("\"k\" must be a string, found the integer 1"));
-  EXPECT_THAT(header_error(R"({"__metadata__":{"k":"1","k":"1"}})"), HasSubstr("stands twice"));
+  EXPECT_THAT(header_error(R"({"__metadata__":{"k":"1","k":"1"}})"), HasSubstr("appears twice"));
   EXPECT_THAT(header_error(R"({"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)"
                            R"("t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})"),
-              HasSubstr("not right at byte 61: key \"t\" stands twice"));
+              HasSubstr("invalid at byte 61: key \"t\" appears twice"));
   EXPECT_THAT(header_error(std::string(100'000, '{')), HasSubstr("not right at byte 9"));
   EXPECT_THAT(header_error("{\"a\":" + std::string(100'000, '[')), HasSubstr("nested deeper"));
 }

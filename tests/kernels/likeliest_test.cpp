@@ -38,7 +38,7 @@ Found<T> find(Rows rows, std::int64_t k, const std::vector<T>& x, const Bans& ba
                  std::vector<std::int32_t>(static_cast<std::size_t>(rows.count * k + 1), 77)};
   likeliest(LikeliestCall<T>{rows, k, x.data(), starts.data(), banned.data(),
                              found.normalisers.data(), found.tokens.data()});
-  EXPECT_EQ(found.tokens.back(), 77) << "wrote behind the end";
+  EXPECT_EQ(found.tokens.back(), 77) << "wrote past the end";
   found.tokens.pop_back();
   return found;
 }

@@ -20,7 +20,7 @@ namespace {
 // Odd sizes, none, and two that span cells of the grid.
 constexpr std::array<std::int64_t, 10> kSizes = {1, 7, 0, 17, 63, 65, 20000, 3, 0, 40001};
 
-// A parameter's arrays in both precisions, with a guard element behind each.
+// A parameter's arrays in both precisions, with a guard element after each.
 struct Arrays {
   static constexpr float kGuard = 12345.0f;
   std::array<std::vector<float>, 4> narrow;

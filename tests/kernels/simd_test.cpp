@@ -72,11 +72,11 @@ void expect_tails_copy(void (*copy)(const T*, T*, std::size_t)) {
     std::vector<T> from(n + 1), to(n + 1, T{77});
     std::iota(from.begin(), from.end(), T{1});
     copy(from.data(), to.data(), n);
-    EXPECT_EQ(to.back(), T{77}) << "wrote behind " << n << " elements";
+    EXPECT_EQ(to.back(), T{77}) << "wrote past " << n << " elements";
     from.pop_back(), to.pop_back();
     EXPECT_EQ(from, to);
     from.shrink_to_fit(), to.shrink_to_fit();
-    copy(from.data(), to.data(), n);  // nothing behind the arrays to read or write
+    copy(from.data(), to.data(), n);  // nothing after the arrays to read or write
   }
 }
 

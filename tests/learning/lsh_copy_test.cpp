@@ -1,7 +1,7 @@
 // LSH attention of four rounds copies what a window cannot reach (Kitaev, Kaiser and Levskaya 2020,
-// section 5): sequences 0 w 0 w of random w, whose second half is to be foretold. Each position
-// sees at most rounds * (chunk + 1) = 36 others, wherever they are; the window sees as many, all of
-// them near, and its copy is 63 positions away.
+// section 5): sequences 0 w 0 w of random w, whose second half is predicted. Each position attends
+// to at most rounds * (chunk + 1) = 36 others, wherever they are. The window has as many, all of
+// them near, and the copy is 63 positions away.
 #include <gtest/gtest.h>
 
 #include "heed/ops/cross_entropy.h"
@@ -22,15 +22,15 @@ Tensor make_sequences(std::int64_t batch, Generator& generator) {
   return concat({zero, w, zero, w}, 1);
 }
 
-// What stands at the second 0 and after it says what comes next: [B, kWord, …].
+// Positions from the second 0 on predict the next token: [B, kWord, …].
 Tensor second_half(const Tensor& x) { return slice(x, 1, kWord + 1, kLength - 1); }
 Tensor next_tokens(const Tensor& tokens) { return slice(tokens, 1, kWord + 2, kLength); }
 
 double train_copier(const AttentionChoice& attention, int updates) {
   default_generator() = Generator(1);
-  TokenModelConfig config{.vocabulary = kTokens,
-                          .position = {.name = "learned", .max_length = kLength}};
-  config.layer.self_attention = attention;
+  TokenModelConfig config{.vocabulary = kTokens};
+  config.block.positions = fmt::format("learned max_length={}", kLength);
+  config.block.attention = attention;
   TokenModel model(config);
   Generator data(2);
   learn(model, {.updates = updates, .rate = 3e-3}, [&](int) {
@@ -45,10 +45,8 @@ double train_copier(const AttentionChoice& attention, int updates) {
 
 TEST(Learning, LshCopy) {
   constexpr int kUpdates = 1000;
-  const double lsh =
-      train_copier({.name = "lsh", .options = {"rounds=4", "chunk=8", "buckets=16"}}, kUpdates);
-  const double window =
-      train_copier({.name = "restricted", .options = {"left=36", "right=0"}}, kUpdates);
+  const double lsh = train_copier("lsh rounds=4 chunk=8 buckets=16", kUpdates);
+  const double window = train_copier("restricted left=36 right=0", kUpdates);
   fmt::print(
       "lsh_copy: tokens copied over {} positions: LSH-4 {:.3f}, window {:.3f}, chance {:.3f}\n",
       kWord, lsh, window, 1.0 / (kTokens - 1));

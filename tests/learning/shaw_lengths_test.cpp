@@ -1,6 +1,7 @@
-// Shaw's relative positions (Shaw, Uszkoreit and Vaswani 2018) carry what was learned on short
-// sequences over to longer ones; learned absolute positions do not, for those beyond the longest
-// were never trained. The task is relative: say the token three places earlier.
+// A model with Shaw's relative positions (Shaw, Uszkoreit and Vaswani 2018), trained on short
+// sequences, works on longer ones. One with learned absolute positions does not, since the codes of
+// later positions were never trained. The task is relative: predict the token three positions
+// earlier.
 #include <gtest/gtest.h>
 
 #include "heed/ops/cross_entropy.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kTokens = 16, kBack = 3, kTrained = 24, kTested = 2 * kTrained, kBatch = 32;
 
-// Of positions that have a token three places earlier: what is said there, and that token.
+// At the positions that have a token three positions earlier: the prediction, and that token.
 Tensor said(const TokenModel& model, const Tensor& tokens) {
   return slice(model(tokens), 1, kBack, tokens.size(1));  // [B, T - 3, V]
 }
@@ -42,10 +43,11 @@ Scores train_reader(const TokenModelConfig& config) {
 
 TEST(Learning, ShawLengths) {
   TokenModelConfig relative{.vocabulary = kTokens};
-  relative.layer.self_attention.options = {"position.name=shaw", "position.clip=8"};
+  relative.block.positions = "shaw clip=8";
   const Scores shaw = train_reader(relative);
-  const Scores learned =
-      train_reader({.vocabulary = kTokens, .position = {.name = "learned", .max_length = kTested}});
+  TokenModelConfig absolute{.vocabulary = kTokens};
+  absolute.block.positions = fmt::format("learned max_length={}", kTested);
+  const Scores learned = train_reader(absolute);
   fmt::print(
       "shaw_lengths: tokens right at length {}: Shaw {:.3f}, learned {:.3f}; at {}: {:.3f}, "
       "{:.3f}\n",

@@ -1,5 +1,5 @@
-// The classifier beside one around PyTorch's nn.TransformerEncoder, with every mechanism and
-// position code that goes with it, and texts of any length.
+// The classifier compared with one around PyTorch's nn.TransformerEncoder, with every mechanism and
+// position code that fits, and texts of any length.
 #include "heed/models/classifier.h"
 
 #include <gmock/gmock.h>
@@ -21,12 +21,12 @@ using test::same_bits;
 using testing::HasSubstr;
 
 ClassifierConfig small() {
-  return {.vocabulary = test::kVocabulary,
-          .classes = 4,
-          .embed = test::kEmbed,
-          .heads = test::kHeads,
-          .hidden = test::kHidden,
-          .dropout = 0.0};
+  ClassifierConfig config{.vocabulary = test::kVocabulary, .classes = 4};
+  config.block.embed = test::kEmbed;
+  config.block.heads = test::kHeads;
+  config.block.hidden = test::kHidden;
+  config.block.dropout = 0.0;
+  return config;
 }
 
 Tensor loss_of(const Classifier& model, const Tensor& ids) {
@@ -35,13 +35,12 @@ Tensor loss_of(const Classifier& model, const Tensor& ids) {
 
 TEST(Classifier, Golden) {
   for (const DType dtype : {DType::f32, DType::f64}) {
-    Classifier model({.vocabulary = 11,
-                      .classes = 4,
-                      .embed = 8,
-                      .heads = 2,
-                      .hidden = 12,
-                      .layers = 2,
-                      .dropout = 0.0});
+    ClassifierConfig config{.vocabulary = 11, .classes = 4, .layers = 2};
+    config.block.embed = 8;
+    config.block.heads = 2;
+    config.block.hidden = 12;
+    config.block.dropout = 0.0;
+    Classifier model(config);
     const auto scores = [&](const test::GoldenModel::Input& in) {
       return model(in("ids"), in("lengths"));
     };
@@ -58,7 +57,8 @@ void check_model(const ClassifierConfig& config, const Mechanism& mechanism) {
   test::expect_learns(model, loss_of(model, ids), [&](const std::string& name) {
     const std::size_t at = name.find(".self_attn.");
     if (at == name.npos) return false;
-    return !mechanism.traits.gradient || !test::has_a_part(mechanism, name.substr(at + 11));
+    return mechanism.traits.gradient == Gradient::none ||
+           !test::affects_result(mechanism, name.substr(at + 11));
   });
   model.eval();
   const Tensor y = model(ids, lengths);
@@ -66,19 +66,19 @@ void check_model(const ClassifierConfig& config, const Mechanism& mechanism) {
   for (const std::int64_t b : {1, 2}) EXPECT_TRUE(same_bits(row_of(beside, b), row_of(y, b))) << b;
   EXPECT_FALSE(same_bits(row_of(beside, 0), row_of(y, 0)));
   const Tensor padded = model(test::with_other_tokens(ids, 1, 5), lengths);
-  EXPECT_LE(test::max_relative_error(padded, y), 2e-6) << "behind a row's end";
+  EXPECT_LE(test::max_relative_error(padded, y), 2e-6) << "tokens after the end of a row";
 }
 
 TEST(Classifier, EveryMechanismThatFitsWorks) {
   for (const Mechanism& mechanism : mechanisms()) {
     SCOPED_TRACE(mechanism.name);
     ClassifierConfig config = small();
-    config.attention = test::text_of(mechanism);
-    if (test::asks_itself(mechanism.traits)) {
+    config.block.attention = test::text_of(mechanism);
+    if (test::fits_self_attention(mechanism.traits)) {
       check_model(config, mechanism);
     } else {
       EXPECT_THAT(error_message([&] { config.validate(); }),
-                  HasSubstr("needs one that maps a sequence to a sequence"));
+                  HasSubstr("a mechanism that maps a sequence to a sequence"));
     }
   }
 }
@@ -87,7 +87,7 @@ TEST(Classifier, EveryPositionCodeWorks) {
   for (const PositionKind& kind : positions()) {
     SCOPED_TRACE(kind.name);
     ClassifierConfig config = small();
-    config.positions = std::string(kind.name);
+    config.block.positions = kind.name;
     check_model(config, find_mechanism("multi_head"));
   }
 }
@@ -106,7 +106,7 @@ TEST(Classifier, TextsHaveAnyLength) {
 
 TEST(Classifier, BitsDoNotDependOnTheNumberOfThreads) {
   ClassifierConfig config = small();
-  config.dropout = 0.3;
+  config.block.dropout = 0.3;
   Classifier model(config);
   const Tensor ids = random_ids(3, 9, 1);
   test::expect_same_bits_with_any_threads(model, [&] { return loss_of(model, ids); });
@@ -129,20 +129,21 @@ TEST(Classifier, WrongConfigsSayWhatIsWrong) {
     });
   };
   EXPECT_EQ(complaint({"heads=3"}),
-            "[config] flags: [classifier] embed 16 is not a multiple of heads 3");
+            "[config] flags: [block] embed 16 is not a multiple of heads 3: change one of them, or "
+            "give head_size");
   EXPECT_EQ(complaint({"classes=0"}),
             "[classifier] a vocabulary of 11 and 0 classes: give both sizes");
-  EXPECT_THAT(complaint({"attention=pointer"}), HasSubstr("a classifier needs one"));
+  EXPECT_THAT(complaint({"attention=pointer"}), HasSubstr("[classifier] attention \"pointer\": a layer needs a mechanism that maps"));
   EXPECT_THAT(complaint({"attention=average", "positions=t5"}),
               HasSubstr("takes no position code"));
   EXPECT_THAT(complaint({"layers=0"}), HasSubstr("layers is 0"));
   ClassifierConfig config = small();
-  config.heads = 0;
+  config.block.heads = 0;
   EXPECT_THAT(error_message([&] { Classifier model(config); }), HasSubstr("heads 0"));
   config = small();
   config.layers = 0;
   EXPECT_EQ(error_message([&] { Classifier model(config); }),
-            "[classifier] 0 layers: one at least");
+            "[classifier] 0 layers: at least one is needed");
 }
 
 }  // namespace

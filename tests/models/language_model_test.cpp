@@ -1,5 +1,5 @@
-// The language model beside a GPT in nanoGPT's shape, with every mechanism and position code that
-// goes with it, step by step, and what is said of wrong configs.
+// The language model compared with a GPT as nanoGPT builds it, with every mechanism and position
+// code that fits, step by step, and the messages for wrong configs.
 #include "heed/models/language_model.h"
 
 #include <gmock/gmock.h>
@@ -25,18 +25,18 @@ using test::same_bits;
 using testing::HasSubstr;
 
 LanguageModelConfig small() {
-  return {.vocabulary = test::kVocabulary,
-          .embed = test::kEmbed,
-          .heads = test::kHeads,
-          .hidden = test::kHidden,
-          .layers = 2};
+  LanguageModelConfig config{.vocabulary = test::kVocabulary, .layers = 2};
+  config.block.embed = test::kEmbed;
+  config.block.heads = test::kHeads;
+  config.block.hidden = test::kHidden;
+  return config;
 }
 
 Tensor loss_of(const LanguageModel& model, const Tensor& ids) {
-  return linear_cross_entropy(model(ids), model.output_weight(), random_ids(3, 8, 9)).loss;
+  return linear_cross_entropy(model(ids), model.output.weight.data, random_ids(3, 8, 9)).loss;
 }
 
-// Where nanoGPT's parameters go.
+// nanoGPT's names of parameters and heed's.
 const std::vector<Rename> kFromNanoGpt = {{"transformer.wte", "tokens.tokens"},
                                           {"transformer.wpe", "tokens.position"},
                                           {"transformer.h", "decoder.layers"},
@@ -51,13 +51,13 @@ const std::vector<Rename> kFromNanoGpt = {{"transformer.wte", "tokens.tokens"},
 
 TEST(LanguageModel, Golden) {
   for (const DType dtype : {DType::f32, DType::f64}) {
-    LanguageModel model({.vocabulary = 11,
-                         .embed = 8,
-                         .heads = 2,
-                         .layers = 2,
-                         .positions = "learned max_length=8"});
+    LanguageModelConfig config{.vocabulary = 11, .layers = 2};
+    config.block.embed = 8;
+    config.block.heads = 2;
+    config.block.positions = "learned max_length=8";
+    LanguageModel model(config);
     const auto scores = [&](const test::GoldenModel::Input& in) {
-      return model.scores(model(in("ids")));
+      return model.output(model(in("ids")));
     };
     test::check_golden_model(
         model, {.name = "language_model", .rename = kFromNanoGpt, .scores = scores}, dtype);
@@ -73,7 +73,8 @@ void check_model(const LanguageModelConfig& config, const Mechanism& mechanism) 
   test::expect_learns(model, loss_of(model, ids), [&](const std::string& name) {
     const std::size_t at = name.find(".self_attn.");
     if (at == name.npos) return false;
-    return !mechanism.traits.gradient || !test::has_a_part(mechanism, name.substr(at + 11));
+    return mechanism.traits.gradient == Gradient::none ||
+           !test::affects_result(mechanism, name.substr(at + 11));
   });
   model.eval();
   const NoGrad no_grad;
@@ -86,21 +87,23 @@ void check_model(const LanguageModelConfig& config, const Mechanism& mechanism) 
     return clone_data(view::slice(row_of(x, 1), 0, 0, end));
   };
   const Tensor later = model(test::with_other_tokens(ids, 1, 5));
-  EXPECT_LE(test::max_relative_error(until(later, 5), until(whole, 5)), 2e-6) << "what follows";
+  EXPECT_LE(test::max_relative_error(until(later, 5), until(whole, 5)), 2e-6) << "later tokens";
   EXPECT_GT(test::max_relative_error(until(later, 6), until(whole, 6)), 1e-3);
-  if (mechanism.traits.decodes) test::expect_steps_give(model, model.start(3), ids, whole);
+  if (mechanism.traits.decodes) test::expect_steps_give(*model.start(3), ids, whole);
 }
 
 TEST(LanguageModel, EveryMechanismThatFitsWorks) {
   for (const Mechanism& mechanism : mechanisms()) {
     SCOPED_TRACE(mechanism.name);
     LanguageModelConfig config = small();
-    config.attention = test::text_of(mechanism);
-    if (test::asks_itself(mechanism.traits) && mechanism.traits.causal) {
+    config.block.attention = test::text_of(mechanism);
+    if (test::fits_self_attention(mechanism.traits) && mechanism.traits.causal) {
       check_model(config, mechanism);
     } else {
+      const bool maps = test::fits_self_attention(mechanism.traits);
       EXPECT_THAT(error_message([&] { config.validate(); }),
-                  HasSubstr("needs one that maps a sequence to a sequence and knows causal"));
+                  HasSubstr(maps ? "it attends to later positions"
+                                 : "a mechanism that maps a sequence to a sequence"));
     }
   }
 }
@@ -109,7 +112,7 @@ TEST(LanguageModel, EveryPositionCodeWorks) {
   for (const PositionKind& kind : positions()) {
     SCOPED_TRACE(kind.name);
     LanguageModelConfig config = small();
-    config.positions = std::string(kind.name);
+    config.block.positions = kind.name;
     check_model(config, find_mechanism("multi_head"));
   }
 }
@@ -122,7 +125,8 @@ TEST(LanguageModel, TiesAreOneTensorSavedOnce) {
     config.tied = tied;
     LanguageModel model(config), other(config);
     model.clone_parameters();
-    EXPECT_EQ(model.output.storage()->data() == model.tokens.tokens.weight.storage()->data(), tied);
+    EXPECT_EQ(model.output.weight.data.storage()->data() ==
+                  model.tokens.tokens.weight.data.storage()->data(), tied);
     const TempDir dir;
     save_parameters(model, dir / "model.safetensors");
     const auto file = io::SafetensorsFile::open(dir / "model.safetensors");
@@ -131,33 +135,33 @@ TEST(LanguageModel, TiesAreOneTensorSavedOnce) {
               !tied);
     load_parameters(other, dir / "model.safetensors");
     const Tensor ids = random_ids(3, 8, 1);
-    EXPECT_TRUE(same_bits(model.scores(model(ids)), other.scores(other(ids))));
+    EXPECT_TRUE(same_bits(model.output(model(ids)), other.output(other(ids))));
   }
 }
 
 TEST(LanguageModel, StartsAsGpt2Does) {
   LanguageModelConfig config = small();
-  config.embed = 64;
+  config.block.embed = 64;
   config.layers = 8;
-  config.hidden = 0;
-  config.bias = true;
+  config.block.hidden = 0;
+  config.block.bias = true;
   const LanguageModel model(config);
   const auto deviation = [](const Tensor& x) {
     double sum = 0.0;
     for (const float value : x.to_vector<float>()) sum += static_cast<double>(value) * value;
     return std::sqrt(sum / static_cast<double>(x.numel()));
   };
-  const TransformerEncoderLayer& layer = model.decoder.layers[3];
-  EXPECT_EQ(to_string(layer.feed_forward.plain->linear1.weight.shape()), "[256, 64]");
-  EXPECT_NEAR(deviation(layer.feed_forward.plain->linear1.weight), 0.02, 1e-3);
-  EXPECT_NEAR(deviation(layer.feed_forward.plain->linear2.weight), 0.02 / 4.0, 3e-4);
+  const TransformerLayer& layer = model.decoder.layers[3];
+  EXPECT_EQ(to_string(layer.feed_forward.plain->linear1.weight.data.shape()), "[256, 64]");
+  EXPECT_NEAR(deviation(layer.feed_forward.plain->linear1.weight.data), 0.02, 1e-3);
+  EXPECT_NEAR(deviation(layer.feed_forward.plain->linear2.weight.data), 0.02 / 4.0, 3e-4);
   EXPECT_EQ(deviation(layer.feed_forward.plain->linear1.bias), 0.0);
-  EXPECT_NEAR(deviation(model.tokens.tokens.weight), 0.02, 3e-3);
+  EXPECT_NEAR(deviation(model.tokens.tokens.weight.data), 0.02, 3e-3);
 }
 
 TEST(LanguageModel, BitsDoNotDependOnTheNumberOfThreads) {
   LanguageModelConfig config = small();
-  config.dropout = 0.3;
+  config.block.dropout = 0.3;
   LanguageModel model(config);
   const Tensor ids = random_ids(3, 8, 1);
   test::expect_same_bits_with_any_threads(model, [&] { return loss_of(model, ids); });
@@ -165,7 +169,7 @@ TEST(LanguageModel, BitsDoNotDependOnTheNumberOfThreads) {
 
 TEST(LanguageModel, DropsOnlyWhileTraining) {
   LanguageModelConfig config = small();
-  config.dropout = 0.3;
+  config.block.dropout = 0.3;
   LanguageModel model(config);
   const Tensor ids = random_ids(3, 8, 1);
   EXPECT_FALSE(same_bits(model(ids), model(ids)));
@@ -179,7 +183,7 @@ TEST(LanguageModel, ShowsWhatPositionsAttendTo) {
   model(random_ids(3, 8, 1), &seen);
   ASSERT_EQ(seen.size(), 2U);
   EXPECT_EQ(to_string(seen[1].self.shape()), "[3, 2, 8, 8]");
-  EXPECT_EQ(seen[1].self.data<float>()[1], 0.0f) << "the first position sees itself alone";
+  EXPECT_EQ(seen[1].self.data<float>()[1], 0.0f) << "the first position attends only to itself";
 }
 
 // ---- configs ------------------------------------------------------------------------------------
@@ -196,15 +200,16 @@ TEST(LanguageModel, WrongUseSaysWhatIsWrong) {
             "[config] flags: [attention] there is no mechanism \"multi_haed\": did you mean "
             "\"multi_head\"?");
   EXPECT_EQ(complaint({"heads=3"}),
-            "[config] flags: [language_model] embed 16 is not a multiple of heads 3");
+            "[config] flags: [block] embed 16 is not a multiple of heads 3: change one of them, or "
+            "give head_size");
   EXPECT_EQ(complaint({"vocabulary=0"}), "[language_model] a vocabulary of 0: give its size");
   EXPECT_EQ(complaint({"attention=lsh", "positions=alibi"}),
             "[config] flags: [attention] \"lsh\" takes no position code inside, and \"alibi\" acts "
             "there: choose one that is added to embeddings, such as \"sinusoidal\"");
   LanguageModelConfig config = small();
-  config.heads = 0;
+  config.block.heads = 0;
   EXPECT_EQ(error_message([&] { LanguageModel model(config); }),
-            "[language_model] embed 16 is not a multiple of heads 0");
+            "[block] embed 16 is not a multiple of heads 0: change one of them, or give head_size");
   LanguageModelConfig again;
   io::load_toml(io::to_toml(small()), again);
   EXPECT_EQ(io::to_toml(again), io::to_toml(small()));

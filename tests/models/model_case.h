@@ -1,5 +1,5 @@
-// What tests of models of text have in common: random tokens, mechanisms of the registry as configs
-// name them, whether everything learns, and step-by-step decoding with rows that come and go.
+// Helpers of the tests of text models: random tokens, mechanisms of the registry as configs name
+// them, a check that everything learns, and decoding step by step with rows that come and go.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,10 +24,10 @@
 namespace heed::test {
 
 inline constexpr std::int64_t kVocabulary = 11;
-/// Sizes that the samples of all mechanisms go with.
+/// Sizes that fit the samples of all mechanisms.
 inline constexpr std::int64_t kEmbed = 16, kHeads = 2, kHidden = 20;
 
-/// Tokens i64 [B, T], others for each stream.
+/// Tokens i64 [B, T], different for each stream.
 inline Tensor random_ids(std::int64_t B, std::int64_t T, std::uint64_t stream) {
   const RandomStream random{7, stream};
   Tensor ids = empty({B, T}, DType::i64);
@@ -41,7 +41,7 @@ inline Tensor lengths_of(std::initializer_list<std::int64_t> lengths) {
   return from_values<std::int64_t>(lengths, {static_cast<std::int64_t>(lengths.size())});
 }
 
-/// ids with those of row b from `first` on replaced by others.
+/// ids in which the tokens of row b from `first` on are replaced by others.
 inline Tensor with_other_tokens(const Tensor& ids, std::int64_t b, std::int64_t first) {
   Tensor changed = clone_data(ids);
   for (std::int64_t t = first; t < ids.size(1); ++t) {
@@ -59,19 +59,19 @@ inline std::string text_of(const Mechanism& mechanism) {
   return fmt::format("{} {}", mechanism.name, mechanism.about.sample);
 }
 
-inline bool asks_itself(const Traits& traits) {
+inline bool fits_self_attention(const Traits& traits) {
   return traits.form == Form::sequence && traits.self;
 }
-inline bool asks_memory(const Traits& traits) {
+inline bool fits_cross_attention(const Traits& traits) {
   return traits.form == Form::sequence && traits.cross;
 }
 
-/// Whether a mechanism's own parameter has a part in the layer's result; those of
-/// pointer_generator's gates have not, for example.
-inline bool has_a_part(const Mechanism& mechanism, const std::string& name) {
+/// Whether the layer's result depends on a parameter of the mechanism; it does not depend on the
+/// gates of pointer_generator, for example.
+inline bool affects_result(const Mechanism& mechanism, const std::string& name) {
   std::vector<std::string> options = sample_options(mechanism);
   options.push_back(fmt::format("embed={}", kEmbed));
-  const auto layer = mechanism.make(options, default_generator());
+  const auto layer = make_attention(mechanism.name, options);
   const Tensor x = randn({2, 5, kEmbed});
   sum(square((*layer)(mechanism.traits.self ? AttentionInput{.x = x}
                                             : AttentionInput{.x = x, .memory = x})))
@@ -79,11 +79,11 @@ inline bool has_a_part(const Mechanism& mechanism, const std::string& name) {
   for (const NamedTensor& parameter : layer->named_parameters()) {
     if (parameter.name == name) return parameter.tensor.grad().defined();
   }
-  return true;  // a position code's, which the sample has not
+  return true;  // of a position code, which the sample does not have
 }
 
-/// Backward from the loss: gradients are finite, and each parameter has one that is not 0, but for
-/// those that are excused by name.
+/// Backward from the loss: gradients are finite, and every parameter has one that is not 0, except
+/// those that `excused` names.
 inline void expect_learns(const Module& model, const Tensor& loss,
                           const std::function<bool(const std::string& name)>& excused = nullptr) {
   ASSERT_TRUE(std::isfinite(loss.item()));
@@ -122,16 +122,16 @@ inline void expect_same_bits_with_any_threads(Module& model,
 }
 
 /// Decodes ids [3, T] with rows that change places, become more and become fewer, and compares each
-/// with the same places of `whole` [3, T, E].
-template <typename Model, typename Decoding>
-void expect_steps_give(const Model& model, Decoding decoding, const Tensor& ids,
-                       const Tensor& whole, double tolerance = 2e-5) {
+/// with the same positions of `whole` [3, T, E]. `steps` has step() and reorder().
+template <typename Steps>
+void expect_steps_give(Steps& steps, const Tensor& ids, const Tensor& whole,
+                       double tolerance = 2e-5) {
   const std::vector<std::vector<std::int64_t>> orders = {
       {0, 1, 2}, {2, 0, 0, 1, 2}, {4, 1}, {1, 0, 1}, {2}, {0, 0}};
-  std::vector<std::int64_t> rows = {0, 1, 2};  // of ids, which each sequence is
+  std::vector<std::int64_t> rows = {0, 1, 2};  // the row of ids that each sequence decodes
   std::int64_t t = 0;
   for (std::size_t i = 0; i < orders.size(); ++i) {
-    decoding.state.reorder(orders[i]);
+    steps.reorder(orders[i]);
     std::vector<std::int64_t> now;
     for (const std::int64_t from : orders[i]) now.push_back(rows[static_cast<std::size_t>(from)]);
     rows = now;
@@ -142,7 +142,7 @@ void expect_steps_give(const Model& model, Decoding decoding, const Tensor& ids,
     const auto part = [&](const Tensor& x) {
       return index_select(clone_data(view::slice(x, 1, t, end)).detach(), 0, chosen);
     };
-    const Tensor y = model.step(part(ids), decoding);
+    const Tensor y = steps.step(part(ids));
     EXPECT_LE(max_relative_error(y, part(whole)), tolerance) << "tokens from " << t << " on";
     t = end;
   }

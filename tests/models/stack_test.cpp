@@ -1,5 +1,5 @@
-// Stacks of layers: one layer after another, the norm behind them, decoding with rows that come
-// and go, and wrong use.
+// Stacks of layers: one layer after another, the norm after the last one, decoding with rows that
+// come and go, and wrong use.
 #include "heed/models/stack.h"
 
 #include <gtest/gtest.h>
@@ -15,34 +15,41 @@ using test::same_bits;
 
 StackConfig small(std::int64_t layers = 3, bool norm = true) {
   return {.layers = layers,
-          .layer = {.embed = test::kEmbed,
+          .block = {.embed = test::kEmbed,
                     .heads = test::kHeads,
                     .hidden = test::kHidden,
-                    .norm_first = true,
-                    .dropout = 0.0},
-          .norm = norm};
+                    .norm = {.first = true, .final = norm},
+                    .dropout = 0.0}};
+}
+
+StackConfig small_decoder(std::int64_t layers = 3) {
+  StackConfig config = small(layers);
+  config.kind = LayerKind::decoder;
+  return config;
 }
 
 TEST(Stack, IsOneLayerAfterAnother) {
-  const EncoderStack encoder(small());
-  const DecoderStack decoder(small());
+  const Stack encoder(small());
+  const Stack decoder(small_decoder());
   const Tensor x = randn({2, 5, test::kEmbed}), memory = randn({2, 4, test::kEmbed});
   Tensor y = x, z = x;
-  for (const auto& layer : encoder.layers) y = layer({.x = y});
-  for (const auto& layer : decoder.layers) z = layer({.x = z, .memory = memory});
+  for (const TransformerLayer& layer : encoder.layers) y = layer({.x = y});
+  for (const TransformerLayer& layer : decoder.layers) {
+    z = layer({.x = z, .causal = true, .memory = memory});
+  }
   EXPECT_TRUE(same_bits(encoder({.x = x}), (*encoder.norm)(y)));
-  EXPECT_TRUE(same_bits(decoder({.x = x, .memory = memory}), (*decoder.norm)(z)));
+  EXPECT_TRUE(same_bits(decoder({.x = x, .causal = true, .memory = memory}), (*decoder.norm)(z)));
 }
 
 TEST(Stack, WithoutLayersGivesWhatItGets) {
   const Tensor x = randn({2, 5, test::kEmbed});
-  EXPECT_TRUE(same_bits(EncoderStack(small(0, false))({.x = x}), x));
-  const EncoderStack norm(small(0, true));
+  EXPECT_TRUE(same_bits(Stack(small(0, false))({.x = x}), x));
+  const Stack norm(small(0, true));
   EXPECT_TRUE(same_bits(norm({.x = x}), (*norm.norm)(x)));
 }
 
 TEST(Stack, NamesParametersAsPyTorchDoes) {
-  DecoderStack decoder(small(2));
+  const Stack decoder(small_decoder(2));
   std::vector<std::string> names;
   for (const NamedTensor& parameter : decoder.named_parameters()) names.push_back(parameter.name);
   EXPECT_EQ(names.front(), "layers.0.self_attn.in_proj_weight");
@@ -51,7 +58,7 @@ TEST(Stack, NamesParametersAsPyTorchDoes) {
 }
 
 TEST(Stack, TakesMasksAndLengthsToEveryLayer) {
-  const EncoderStack encoder(small());
+  const Stack encoder(small());
   const Tensor x = randn({2, 5, test::kEmbed}), lengths = test::lengths_of({5, 3});
   std::vector<LayerWeights> seen;
   encoder({.x = x, .lengths = lengths, .causal = true}, &seen);
@@ -65,43 +72,40 @@ TEST(Stack, TakesMasksAndLengthsToEveryLayer) {
   }
 }
 
-// As expect_steps_give takes models: positions in the place of tokens.
-template <typename Stack>
+// A stack as expect_steps_give needs it: its steps take vectors instead of tokens.
 struct Steps {
   const Stack& stack;
-  struct Decoding {
-    StackState state;
-  };
-  Tensor step(const Tensor& x, Decoding& decoding) const { return stack.step(x, decoding.state); }
+  StackState state;
+  Tensor step(const Tensor& x) { return stack.step(x, state); }
+  void reorder(std::span<const std::int64_t> from) { state.reorder(from); }
 };
 
 TEST(Stack, StepsGiveTheWholeWhileRowsComeAndGo) {
   const NoGrad no_grad;
   const Tensor x = randn({3, 8, test::kEmbed}), memory = randn({3, 4, test::kEmbed});
   const Tensor lengths = test::lengths_of({4, 2, 3});
-  const EncoderStack encoder(small());
-  test::expect_steps_give(Steps<EncoderStack>{encoder},
-                          Steps<EncoderStack>::Decoding{encoder.start(3)}, x,
-                          encoder({.x = x, .causal = true}));
-  const DecoderStack decoder(small());
-  test::expect_steps_give(Steps<DecoderStack>{decoder},
-                          Steps<DecoderStack>::Decoding{
-                              decoder.start({.batch = 3, .memory = memory, .lengths = lengths})},
-                          x, decoder({.x = x, .memory = memory, .memory_lengths = lengths}));
+  const Stack encoder(small());
+  Steps plain{encoder, encoder.start({.batch = 3})};
+  test::expect_steps_give(plain, x, encoder({.x = x, .causal = true}));
+  const Stack decoder(small_decoder());
+  Steps crossed{decoder, decoder.start({.batch = 3, .memory = memory, .lengths = lengths})};
+  test::expect_steps_give(
+      crossed, x,
+      decoder({.x = x, .causal = true, .memory = memory, .memory_lengths = lengths}));
 }
 
 TEST(Stack, AllRowsMayBeDropped) {
-  const EncoderStack encoder(small());
-  StackState state = encoder.start(2);
+  const Stack encoder(small());
+  StackState state = encoder.start({.batch = 2});
   encoder.step(randn({2, 1, test::kEmbed}), state);
   state.reorder(std::vector<std::int64_t>{});
   EXPECT_EQ(encoder.step(randn({0, 1, test::kEmbed}), state).size(0), 0);
 }
 
 TEST(Stack, WrongUseSaysWhatIsWrong) {
-  EXPECT_EQ(error_message([] { EncoderStack stack(small(-1)); }), "[stack] -1 layers: 0 or more");
-  const EncoderStack three(small(3)), two(small(2));
-  StackState state = two.start(1);
+  EXPECT_EQ(error_message([] { Stack stack(small(-1)); }), "[stack] -1 layers: 0 or more");
+  const Stack three(small(3)), two(small(2));
+  StackState state = two.start({.batch = 1});
   EXPECT_EQ(error_message([&] {
               three.step(randn({1, 1, test::kEmbed}), state);
             }),

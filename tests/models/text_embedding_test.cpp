@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "heed/models/choice.h"
+#include "heed/attention/choice.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/reduce.h"
 #include "tests/models/model_case.h"
@@ -20,7 +20,7 @@ using test::same_bits;
 TextEmbeddingConfig small(std::string_view positions = "none") {
   return {.vocabulary = test::kVocabulary,
           .embed = test::kEmbed,
-          .position = parse_positions(positions)};
+          .position = PositionChoice(positions).config()};
 }
 
 TEST(TextEmbedding, ScalesByTheRootOfItsSize) {
@@ -37,7 +37,7 @@ TEST(TextEmbedding, ScalesByTheRootOfItsSize) {
 TEST(TextEmbedding, StartsWithTheVarianceThatItsUseAsksFor) {
   const auto deviation = [](bool scaled) {
     const TextEmbedding embedding({.vocabulary = 2000, .embed = 64, .scaled = scaled});
-    return std::sqrt(variance(embedding.tokens.weight).item());
+    return std::sqrt(variance(embedding.tokens.weight.data).item());
   };
   EXPECT_NEAR(deviation(true), 1.0 / 8.0, 2e-3);
   EXPECT_NEAR(deviation(false), 0.02, 4e-4);
@@ -72,7 +72,7 @@ TEST(TextEmbedding, PaddingIsAndStaysZero) {
   const Tensor x = embedding(ids);  // [1, 3, E]
   const std::vector<float> values = x.to_vector<float>();
   sum(square(x + 1.0)).backward();
-  const std::vector<float> gradient = embedding.tokens.weight.grad().to_vector<float>();
+  const std::vector<float> gradient = embedding.tokens.weight.data.grad().to_vector<float>();
   for (std::size_t i = 0; i < static_cast<std::size_t>(test::kEmbed); ++i) {
     EXPECT_EQ(values[i], 0.0f);
     EXPECT_NE(values[test::kEmbed + i], 0.0f);

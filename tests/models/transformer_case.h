@@ -1,4 +1,4 @@
-// A small Transformer and a batch for it, which its tests share.
+// A small Transformer and a batch for it, shared by its tests.
 #pragma once
 
 #include "heed/models/transformer.h"
@@ -9,12 +9,9 @@ namespace heed::test {
 inline TransformerConfig small_transformer() {
   return {.source_vocabulary = kVocabulary,
           .target_vocabulary = kVocabulary,
-          .embed = kEmbed,
-          .heads = kHeads,
-          .hidden = kHidden,
           .encoder_layers = 2,
           .decoder_layers = 2,
-          .dropout = 0.0};
+          .block = {.embed = kEmbed, .heads = kHeads, .hidden = kHidden, .dropout = 0.0}};
 }
 
 /// Rows of 9, 5 and 7 source tokens, and 8 of the target.

@@ -1,5 +1,5 @@
-// The Transformer with every attention mechanism and every position code that go with it, as the
-// lists of both have them: it learns, it decodes, and rows do not know their neighbours.
+// The Transformer with every attention mechanism and every position code of the registries that
+// fits: it learns, it decodes, and a row does not depend on the other rows of its batch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,37 +18,45 @@ using test::random_ids;
 using test::row_of;
 using test::TransformerBatch;
 
-// A place for an attention, and what a mechanism must be able to do there.
+// A place for an attention, and what a mechanism must support there.
 struct Side {
   const char* name;
-  std::string TransformerConfig::*attention;
   bool (*fits)(const Traits& traits);
-  std::string stack, part;  // whose parameters are the attention's own
-  std::string asks;         // those of what it is asked with and nothing else, if any
+  void (*set)(TransformerConfig& config, const std::string& attention);
+  std::string stack, part;  // prefix and infix of the names of the attention's parameters
+  std::string queries;      // infix of parameters that only its queries depend on, if any
+  bool decodes;             // whether the decoder steps through it
 };
 
 const Side kSides[] = {
-    {"encoder_attention", &TransformerConfig::encoder_attention, test::asks_itself,
-     "encoder.layers.", ".self_attn.", ""},
-    {"decoder_attention", &TransformerConfig::decoder_attention,
-     [](const Traits& traits) { return test::asks_itself(traits) && traits.causal; },
-     "decoder.layers.", ".self_attn.", ""},
-    {"cross_attention", &TransformerConfig::cross_attention, test::asks_memory, "decoder.layers.",
-     ".multihead_attn.", ".norm2."}};
+    {"encoder_attention", test::fits_self_attention,
+     [](TransformerConfig& config, const std::string& text) { config.encoder_attention = text; },
+     "encoder.layers.", ".self_attn.", "", false},
+    {"decoder_attention",
+     [](const Traits& traits) { return test::fits_self_attention(traits) && traits.causal; },
+     [](TransformerConfig& config, const std::string& text) { config.decoder_attention = text; },
+     "decoder.layers.", ".self_attn.", "", true},
+    {"cross_attention", test::fits_cross_attention,
+     [](TransformerConfig& config, const std::string& text) {
+       config.block.cross_attention = text;
+     },
+     "decoder.layers.", ".multihead_attn.", ".norm2.", true}};
 
-// What need not learn: parameters that serve another purpose than the layer's result, and those
-// behind a choice that is drawn.
+// Parameters that need no gradient: those that the layer's result does not depend on, and those
+// that act on it only through a sample.
 bool is_excused(const Side& side, const Mechanism& mechanism, const std::string& name) {
   if (!name.starts_with(side.stack)) return false;
   const std::size_t at = name.find(side.part);
-  const bool drawn = !mechanism.traits.gradient;
-  if (at == name.npos) return drawn && !side.asks.empty() && name.find(side.asks) != name.npos;
-  return drawn || !test::has_a_part(mechanism, name.substr(at + side.part.size()));
+  const bool sampled = mechanism.traits.gradient == Gradient::none;
+  if (at == name.npos) {
+    return sampled && !side.queries.empty() && name.find(side.queries) != name.npos;
+  }
+  return sampled || !test::affects_result(mechanism, name.substr(at + side.part.size()));
 }
 
 TransformerConfig small() {
   TransformerConfig config = test::small_transformer();
-  config.norm_first = true;
+  config.block.norm.first = true;
   return config;
 }
 
@@ -58,7 +66,7 @@ void check_model(const TransformerConfig& config,
   Transformer model(config, generator);
   const TransformerBatch batch;
   const Tensor y = decoded(model, batch);
-  test::expect_learns(model, linear_cross_entropy(y, model.output_weight(), batch.expected).loss,
+  test::expect_learns(model, linear_cross_entropy(y, model.output.weight.data, batch.expected).loss,
                       excused);
 
   model.eval();
@@ -66,8 +74,8 @@ void check_model(const TransformerConfig& config,
   const Tensor whole = decoded(model, batch);
   EXPECT_EQ(to_string(whole.shape()), to_string(Shape{3, 8, test::kEmbed}));
   if (model.can_step()) {
-    test::expect_steps_give(model, model.start(model.encode(batch.source, batch.lengths)),
-                            batch.target, whole);
+    test::expect_steps_give(*model.start(model.encode(batch.source, batch.lengths)), batch.target,
+                            whole);
   }
   TransformerBatch other = batch;
   other.source = test::with_other_tokens(batch.source, 0, 0);
@@ -78,7 +86,7 @@ void check_model(const TransformerConfig& config,
   }
   other = batch;
   other.source = test::with_other_tokens(batch.source, 1, 5);
-  EXPECT_LE(test::max_relative_error(decoded(model, other), whole), 2e-6) << "behind a row's end";
+  EXPECT_LE(test::max_relative_error(decoded(model, other), whole), 2e-6) << "tokens after the end of a row";
 }
 
 TEST(TransformerRegistry, EveryMechanismThatFitsASideWorksThere) {
@@ -86,7 +94,7 @@ TEST(TransformerRegistry, EveryMechanismThatFitsASideWorksThere) {
     for (const Mechanism& mechanism : mechanisms()) {
       SCOPED_TRACE(fmt::format("{} {}", side.name, mechanism.name));
       TransformerConfig config = small();
-      config.*side.attention = test::text_of(mechanism);
+      side.set(config, test::text_of(mechanism));
       if (!side.fits(mechanism.traits)) {
         EXPECT_THAT(error_message([&] { config.validate(); }),
                     testing::HasSubstr(fmt::format("{} \"{}", side.name, mechanism.name)));
@@ -102,7 +110,7 @@ TEST(TransformerRegistry, EveryPositionCodeWorks) {
   for (const PositionKind& kind : positions()) {
     SCOPED_TRACE(kind.name);
     TransformerConfig config = small();
-    config.positions = std::string(kind.name);
+    config.block.positions = kind.name;
     check_model(config, nullptr);
   }
 }
@@ -112,9 +120,8 @@ TEST(TransformerRegistry, CanStepIfAllOfTheDecoderCan) {
     for (const Mechanism& mechanism : mechanisms()) {
       if (!side.fits(mechanism.traits)) continue;
       TransformerConfig config = small();
-      config.*side.attention = test::text_of(mechanism);
-      const bool asked = side.attention != &TransformerConfig::encoder_attention;
-      EXPECT_EQ(Transformer(config).can_step(), !asked || mechanism.traits.decodes)
+      side.set(config, test::text_of(mechanism));
+      EXPECT_EQ(Transformer(config).can_step(), !side.decodes || mechanism.traits.decodes)
           << side.name << " " << mechanism.name;
     }
   }

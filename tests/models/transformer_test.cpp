@@ -1,5 +1,6 @@
-// The Transformer beside PyTorch's nn.Transformer, its ties, dropouts and configs, and what its
-// results depend on. transformer_registry_test.cpp has it with every mechanism and position code.
+// The Transformer compared with PyTorch's nn.Transformer, its ties, dropouts and configs, and what
+// its results depend on. transformer_registry_test.cpp has it with every mechanism and position
+// code.
 #include "heed/models/transformer.h"
 
 #include <gmock/gmock.h>
@@ -29,14 +30,14 @@ using test::TransformerBatch;
 using testing::HasSubstr;
 
 Tensor loss_of(const Transformer& model, const TransformerBatch& batch) {
-  return linear_cross_entropy(decoded(model, batch), model.output_weight(), batch.expected,
+  return linear_cross_entropy(decoded(model, batch), model.output.weight.data, batch.expected,
                               {.label_smoothing = 0.1})
       .loss;
 }
 
-// ---- beside PyTorch -----------------------------------------------------------------------------
+// ---- against PyTorch ----------------------------------------------------------------------------
 
-// Where nn.Transformer's parameters go, and those around it.
+// PyTorch's names of parameters and heed's.
 const std::vector<Rename> kFromTorch = {{"transformer.encoder", "encoder"},
                                         {"transformer.decoder", "decoder"},
                                         {"embedding", "source.tokens"},
@@ -46,14 +47,13 @@ TransformerConfig golden_config(bool norm_first) {
   return {.source_vocabulary = 11,
           .target_vocabulary = 11,
           .padding = 0,
-          .embed = 8,
-          .heads = 2,
-          .hidden = 12,
           .encoder_layers = 2,
           .decoder_layers = 2,
-          .norm_first = norm_first,
-          .final_norm = true,
-          .dropout = 0.0,
+          .block = {.embed = 8,
+                    .heads = 2,
+                    .hidden = 12,
+                    .norm = {.first = norm_first, .final = true},
+                    .dropout = 0.0},
           .tied = Tied::three};
 }
 
@@ -63,7 +63,7 @@ TEST(Transformer, Golden) {
       Transformer model(golden_config(norm_first));
       const auto scores = [&](const test::GoldenModel::Input& in) {
         const Memory memory = model.encode(in("source"), in("lengths"));
-        return model.scores(model.decode(in("target"), memory));
+        return model.output(model.decode(in("target"), memory));
       };
       test::check_golden_model(
           model,
@@ -84,7 +84,7 @@ TEST(Transformer, LoadsAStateDictOfPyTorch) {
   const test::Golden golden = test::load_golden("transformer_post_norm");
   const auto first = [&](const char* name) { return row_of(golden[name], 0); };
   const Tensor y = model.decode(first("target"), model.encode(first("source"), first("lengths")));
-  EXPECT_LE(test::max_relative_error(model.scores(y), golden.tensors.at("out.scores")), 1e-5);
+  EXPECT_LE(test::max_relative_error(model.output(y), golden.tensors.at("out.scores")), 1e-5);
   EXPECT_THAT(error_message([&] { load_parameters(model, path); }),
               HasSubstr("missing 'encoder.layers.0.self_attn.in_proj_weight'"));
 }
@@ -99,8 +99,9 @@ TEST(Transformer, TiesAreOneTensor) {
     for (const bool cloned : {false, true}) {
       if (cloned) model.clone_parameters();
       const auto data = [](const Tensor& x) { return x.storage()->data(); };
-      const Tensor &source = model.source.tokens.weight, &target = model.target.tokens.weight;
-      EXPECT_EQ(data(model.output_weight()) == data(target), tied != Tied::none);
+      const Tensor& source = model.source.tokens.weight.data;
+      const Tensor& target = model.target.tokens.weight.data;
+      EXPECT_EQ(data(model.output.weight.data) == data(target), tied != Tied::none);
       EXPECT_EQ(data(source) == data(target), tied == Tied::three);
     }
     std::int64_t matrices = 0;
@@ -115,8 +116,8 @@ TEST(Transformer, ATiedGradientIsTheSumOfAll) {
   TransformerConfig config = small_transformer();
   config.tied = Tied::none;
   Transformer apart(config);
-  for (Tensor* const matrix : {&apart.source.tokens.weight, &apart.output}) {
-    copy_into(*matrix, apart.target.tokens.weight);
+  for (Tensor* const matrix : {&apart.source.tokens.weight.data, &apart.output.weight.data}) {
+    copy_into(*matrix, apart.target.tokens.weight.data);
   }
   config.tied = Tied::three;
   Transformer tied(config);
@@ -129,9 +130,10 @@ TEST(Transformer, ATiedGradientIsTheSumOfAll) {
   loss.backward();
   loss_of(tied, batch).backward();
   const Tensor total =
-      apart.source.tokens.weight.grad() + apart.target.tokens.weight.grad() + apart.output.grad();
-  EXPECT_LE(test::max_relative_error(tied.output.grad(), total), 1e-6);
-  EXPECT_FALSE(same_bits(tied.output.grad(), apart.output.grad()));
+      apart.source.tokens.weight.data.grad() + apart.target.tokens.weight.data.grad() +
+                       apart.output.weight.data.grad();
+  EXPECT_LE(test::max_relative_error(tied.output.weight.data.grad(), total), 1e-6);
+  EXPECT_FALSE(same_bits(tied.output.weight.data.grad(), apart.output.weight.data.grad()));
 }
 
 TEST(Transformer, TiedParametersAreSavedOnceAndLoadedBack) {
@@ -149,12 +151,13 @@ TEST(Transformer, TiedParametersAreSavedOnceAndLoadedBack) {
   EXPECT_FALSE(same_bits(decoded(other, batch), decoded(model, batch)));
   load_parameters(other, path);
   EXPECT_TRUE(same_bits(decoded(other, batch), decoded(model, batch)));
-  EXPECT_EQ(other.output.storage()->data(), other.source.tokens.weight.storage()->data());
+  EXPECT_EQ(other.output.weight.data.storage()->data(),
+            other.source.tokens.weight.data.storage()->data());
 }
 
 // ---- what a result depends on -------------------------------------------------------------------
 
-TEST(Transformer, RowsDoNotKnowTheirNeighbours) {
+TEST(Transformer, RowsDoNotDependOnTheirNeighbours) {
   const Transformer model(small_transformer());
   const TransformerBatch batch;
   const Tensor y = decoded(model, batch);
@@ -167,7 +170,7 @@ TEST(Transformer, RowsDoNotKnowTheirNeighbours) {
   for (const std::int64_t b : {1, 2}) EXPECT_TRUE(same_bits(row_of(z, b), row_of(y, b))) << b;
 }
 
-TEST(Transformer, WhatStandsBehindARowsEndDoesNotMatter) {
+TEST(Transformer, TokensAfterTheEndOfARowDoNotMatter) {
   const Transformer model(small_transformer());
   const TransformerBatch batch;
   const Tensor y = decoded(model, batch);
@@ -194,8 +197,8 @@ TEST(Transformer, WhatStandsBehindARowsEndDoesNotMatter) {
 
 TEST(Transformer, BitsDoNotDependOnTheNumberOfThreads) {
   TransformerConfig config = small_transformer();
-  config.dropout = 0.3;
-  config.activation = FeedForwardKind::swiglu;
+  config.block.dropout = 0.3;
+  config.block.activation = FeedForwardKind::swiglu;
   Transformer model(config);
   const TransformerBatch batch;
   test::expect_same_bits_with_any_threads(model, [&] { return loss_of(model, batch); });
@@ -214,8 +217,8 @@ TEST(Transformer, DoublesAreTheSameModel) {
   test::expect_learns(model, loss_of(model, batch));
   model.eval();
   const NoGrad no_grad;
-  test::expect_steps_give(model, model.start(model.encode(batch.source, batch.lengths)),
-                          batch.target, exact, 1e-12);
+  test::expect_steps_give(*model.start(model.encode(batch.source, batch.lengths)), batch.target,
+                          exact, 1e-12);
 }
 
 // ---- dropout ------------------------------------------------------------------------------------
@@ -224,9 +227,9 @@ enum class Kind { embeddings_and_sums, weights, inside };
 
 TransformerConfig dropping(Kind kind) {
   TransformerConfig config = small_transformer();
-  config.dropout = kind == Kind::embeddings_and_sums ? 0.5 : 0.0;
-  config.attention_dropout = kind == Kind::weights ? 0.5 : 0.0;
-  config.activation_dropout = kind == Kind::inside ? 0.5 : 0.0;
+  config.block.dropout = kind == Kind::embeddings_and_sums ? 0.5 : 0.0;
+  config.block.attention_dropout = kind == Kind::weights ? 0.5 : 0.0;
+  config.block.activation_dropout = kind == Kind::inside ? 0.5 : 0.0;
   return config;
 }
 
@@ -237,7 +240,7 @@ void set_to_zero(Transformer& model, std::string_view end) {
   }
 }
 
-// A part whose last matrix is 0 adds nothing, and so neither does what is dropped within it.
+// A part whose last matrix is 0 adds nothing, so dropout inside it has no effect.
 TEST(Transformer, EachKindOfDropoutActsWhereItShould) {
   const TransformerBatch batch;
   for (const Kind kind : {Kind::embeddings_and_sums, Kind::weights, Kind::inside}) {
@@ -261,21 +264,24 @@ TEST(Transformer, EachKindOfDropoutActsWhereItShould) {
 
 TEST(Transformer, DropoutOfAllKindsIsOneNumberUnlessTold) {
   TransformerConfig config = small_transformer();
-  config.dropout = 0.5;
+  config.block.dropout = 0.5;
   const Transformer model(config);
   const Tensor x = randn({1, 4, test::kEmbed});
-  const TransformerEncoderLayer& layer = model.encoder.layers[0];
+  const TransformerLayer& layer = model.encoder.layers[0];
   EXPECT_FALSE(same_bits((*layer.self_attn)({.x = x}), (*layer.self_attn)({.x = x})));
   EXPECT_FALSE(same_bits(layer.feed_forward(x), layer.feed_forward(x)));
 }
 
-// ---- looking inside -----------------------------------------------------------------------------
+// ---- weights ------------------------------------------------------------------------------------
 
 TEST(Transformer, ShowsWhatPositionsAttendTo) {
   Transformer model(small_transformer());
   model.eval();
   const TransformerBatch batch;
-  const TransformerWeights seen = model.weights(batch.source, batch.lengths, batch.target);
+  ModelWeights seen;
+  const Memory memory = model.encode(batch.source, batch.lengths, &seen.encoder);
+  const Tensor y = model.decode(batch.target, memory, &seen.decoder);
+  EXPECT_TRUE(same_bits(y, decoded(model, batch))) << "observing changes nothing";
   ASSERT_EQ(seen.encoder.size(), 2U);
   ASSERT_EQ(seen.decoder.size(), 2U);
   EXPECT_FALSE(seen.encoder[0].cross.defined());
@@ -330,7 +336,7 @@ TEST(Transformer, ConfigsComeFromFilesAndFlags) {
   EXPECT_EQ(model.decoder.layers.size(), 3U);
   EXPECT_FALSE(model.encoder.norm.has_value());
   EXPECT_TRUE(model.decoder.layers[0].feed_forward.gated.has_value());
-  EXPECT_EQ(model.output_weight().size(0), 13);
+  EXPECT_EQ(model.output.weight.out(), 13);
   TransformerConfig again;
   io::load_toml(io::to_toml(config), again);
   EXPECT_EQ(io::to_toml(again), io::to_toml(config));
@@ -341,10 +347,10 @@ TEST(Transformer, ConfigsComeFromFilesAndFlags) {
 TEST(Transformer, TheFinalNormFollowsTheOthersUnlessTold) {
   TransformerConfig config = small_transformer();
   EXPECT_FALSE(Transformer(config).encoder.norm.has_value());
-  config.norm_first = true;
+  config.block.norm.first = true;
   EXPECT_TRUE(Transformer(config).encoder.norm.has_value());
   EXPECT_TRUE(Transformer(config).decoder.norm.has_value());
-  config.final_norm = false;
+  config.block.norm.final = false;
   EXPECT_FALSE(Transformer(config).decoder.norm.has_value());
 }
 
@@ -367,7 +373,8 @@ TEST(Transformer, WrongConfigsSayWhatIsWrong) {
   EXPECT_EQ(complaint({"positions=alibbi"}),
             "[config] flags: [position] there is no code \"alibbi\": did you mean \"alibi\"?");
   EXPECT_EQ(complaint({"heads=5"}),
-            "[config] flags: [transformer] embed 16 is not a multiple of heads 5");
+            "[config] flags: [block] embed 16 is not a multiple of heads 5: change one of them, or "
+            "give head_size");
   EXPECT_EQ(complaint({"target_vocabulary=12"}),
             "[config] flags: [transformer] tied = \"three\" with vocabularies of 11 and 12: share "
             "one vocabulary, or use tied = \"two\"");
@@ -381,12 +388,12 @@ TEST(Transformer, WrongConfigsSayWhatIsWrong) {
   EXPECT_NO_THROW(io::set_fields(unknown, {"source_vocabulary=11"})) << "the other may come later";
   EXPECT_EQ(error_message([&] { Transformer model(unknown); }),
             "[transformer] vocabularies of 11 and 0: give the sizes of both");
-  EXPECT_THAT(complaint({"cross_attention=average"}), HasSubstr("and asks a memory"));
+  EXPECT_THAT(complaint({"cross_attention=average"}), HasSubstr("and attends to a memory"));
   EXPECT_THAT(complaint({"dropout=1"}), HasSubstr("it must be at least 0 and below 1"));
   TransformerConfig config = small_transformer();
-  config.heads = 0;
+  config.block.heads = 0;
   EXPECT_EQ(error_message([&] { Transformer model(config); }),
-            "[transformer] embed 16 is not a multiple of heads 0");
+            "[block] embed 16 is not a multiple of heads 0: change one of them, or give head_size");
 }
 
 }  // namespace

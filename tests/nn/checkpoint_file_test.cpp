@@ -43,12 +43,13 @@ TEST(CheckpointFile, RoundTripIsExactAndKeepsLeaves) {
   const TempDir dir;
   const Net saved(1);
   Net loaded(2);
-  const Tensor handle = loaded.first.weight;
+  const Tensor handle = loaded.first.weight.data;
   save_parameters(saved, dir / "model.safetensors", {{"made_by", "a test"}});
   const LoadReport report = load_parameters(loaded, dir / "model.safetensors");
   EXPECT_TRUE(equal_parameters(saved, loaded));
-  EXPECT_TRUE(test::same_bits(handle, saved.first.weight)) << "handles must see the new values";
-  EXPECT_TRUE(loaded.first.weight.tracks_grad());
+  EXPECT_TRUE(test::same_bits(handle, saved.first.weight.data))
+      << "handles must see the new values";
+  EXPECT_TRUE(loaded.first.weight.data.tracks_grad());
   EXPECT_THAT(report.missing, IsEmpty());
   EXPECT_THAT(report.unexpected, IsEmpty());
   const auto file = io::SafetensorsFile::open(dir / "model.safetensors");
@@ -99,7 +100,7 @@ TEST(CheckpointFile, LenientLoadReportsWhatItPassedOver) {
   const LoadReport report = load_parameters(net, dir / "part.safetensors", {.strict = false});
   EXPECT_THAT(report.missing, ElementsAre("layers.1.bias"));
   EXPECT_THAT(report.unexpected, ElementsAre("head.x"));
-  EXPECT_TRUE(test::same_bits(net.first.weight, saved.first.weight));
+  EXPECT_TRUE(test::same_bits(net.first.weight.data, saved.first.weight.data));
   EXPECT_TRUE(test::same_bits(net.layers[1].bias, kept));
   tensors[0].tensor = zeros({9});
   save_tensors(tensors, dir / "shape.safetensors");
@@ -116,7 +117,7 @@ TEST(CheckpointFile, PrefixAndRenameReadOthersNames) {
                                 "model.encoder.layer.0.gamma", "model.encoder.layer.0.beta",
                                 "model.encoder.layer.1.gamma", "model.encoder.layer.1.beta"};
   for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].name = theirs[i];
-  tensors.push_back({"decoder.layer_x", zeros({1})});  // outside the prefix: not asked for
+  tensors.push_back({"decoder.layer_x", zeros({1})});  // outside the prefix: not loaded
   save_tensors(tensors, dir / "theirs.safetensors");
   Net net(2);
   load_parameters(net, dir / "theirs.safetensors",
@@ -159,9 +160,9 @@ TEST(CheckpointFile, ConvertsElementTypes) {
     save_parameters(copy, dir / "stored.safetensors");
     Net net(2);
     load_parameters(net, dir / "stored.safetensors");
-    EXPECT_EQ(net.first.weight.dtype(), DType::f32);
-    EXPECT_TRUE(test::same_bits(net.first.weight,
-                                cast_data(cast_data(stored.first.weight, dtype), DType::f32)));
+    EXPECT_EQ(net.first.weight.data.dtype(), DType::f32);
+    EXPECT_TRUE(test::same_bits(net.first.weight.data,
+                                cast_data(cast_data(stored.first.weight.data, dtype), DType::f32)));
   }
   save_tensors(std::vector<NamedTensor>{{"x", zeros({2}, DType::i64)}}, dir / "i.safetensors");
   const std::vector<NamedTensor> wanted = {{"x", zeros({2})}};

@@ -46,7 +46,8 @@ TEST(Init, Fans) {
   EXPECT_EQ(init::fans_of(empty({5, 7})).out, 5);
   EXPECT_EQ(init::fans_of(empty({5, 7, 3, 2})).in, 42);
   EXPECT_EQ(init::fans_of(empty({5, 7, 3, 2})).out, 30);
-  EXPECT_THAT(error_message([] { init::fans_of(empty({5})); }), testing::HasSubstr("has no fans"));
+  EXPECT_THAT(error_message([] { init::fans_of(empty({5})); }),
+              testing::HasSubstr("has no fan-in"));
 }
 
 TEST(Init, DistributionsHaveTheirMoments) {

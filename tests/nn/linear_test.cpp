@@ -6,8 +6,14 @@
 
 #include <cmath>
 
+#include "heed/autograd/gradcheck.h"
+#include "heed/autograd/tape.h"
+#include "heed/ops/reduce.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/create.h"
 #include "tests/nn/golden_module.h"
 #include "tests/support/error_message.h"
+#include "tests/support/op_case.h"
 
 namespace heed {
 namespace {
@@ -35,13 +41,68 @@ TEST(Linear, FirstValuesAreThoseOfPyTorch) {
   Generator generator(5);
   const Linear layer({.in = 400, .out = 50}, generator);
   float largest = 0.0f;
-  for (const float v : layer.weight.values<float>()) largest = std::max(largest, std::abs(v));
+  for (const float v : layer.weight.data.values<float>()) largest = std::max(largest, std::abs(v));
   EXPECT_LE(largest, 0.05f);
   EXPECT_GT(largest, 0.0495f);
   largest = 0.0f;
   for (const float v : layer.bias.values<float>()) largest = std::max(largest, std::abs(v));
   EXPECT_LE(largest, 0.05f);
   EXPECT_GT(largest, 0.04f);
+}
+
+TEST(Linear, RowsAreThoseOutputsAlone) {
+  Generator generator(6);
+  const Tensor x = randn({2, 5, 17});
+  for (const bool bias : {true, false}) {
+    for (const Activation activation : {Activation::none, Activation::gelu}) {
+      const Linear layer({.in = 17, .out = 13, .bias = bias, .activation = activation}, generator);
+      const Tensor all = layer(x);  // [2, 5, 13]
+      for (const auto& [begin, end] : {std::pair{0, 13}, {0, 1}, {3, 9}, {12, 13}, {4, 4}}) {
+        const Tensor some = layer.rows(x, begin, end);
+        EXPECT_EQ(some.shape(), (Shape{2, 5, end - begin}));
+        EXPECT_LE(test::max_relative_error(some, slice(all, -1, begin, end)), 1e-6)
+            << begin << " to " << end;
+      }
+    }
+  }
+}
+
+TEST(Linear, RowsPassTheirGradientToTheWholeWeight) {
+  Generator generator(7);
+  Linear layer({.in = 3, .out = 4, .activation = Activation::tanh}, generator);
+  sum(layer.rows(randn({5, 3}), 1, 3)).backward();
+  for (const Tensor& parameter : layer.parameters()) {
+    ASSERT_TRUE(parameter.grad().defined());
+    EXPECT_EQ(parameter.grad().shape(), parameter.shape());
+    const std::int64_t row = parameter.numel() / 4;
+    for (std::int64_t i = 0; i < parameter.numel(); ++i) {
+      const bool inside = i / row == 1 || i / row == 2;
+      EXPECT_EQ(parameter.grad().data<float>()[i] != 0.0f, inside) << i;
+    }
+  }
+  layer.to(DType::f64);
+  const Tensor x = normal({5, 3}, 0.0, 1.0, generator, DType::f64).requires_grad();
+  const GradCheckResult result = gradcheck(
+      [&](std::span<const Tensor> in) {
+        layer.weight.data = in[1];
+        layer.bias = in[2];
+        return layer.rows(in[0], 1, 3);
+      },
+      std::vector{x, layer.weight.data, layer.bias});
+  EXPECT_TRUE(result.ok) << result.message;
+}
+
+TEST(Linear, MadeFromAWeight) {
+  const Tensor matrix = from_values<float>({1, 2, 3, 4, 5, 6}, {3, 2}).requires_grad();
+  const Linear first(Weight{matrix}), second(Weight{matrix}, from_values<float>({1, 1, 1}, {3}));
+  const Tensor x = from_values<float>({1, -1}, {1, 2});
+  EXPECT_EQ(first(x).to_vector<float>(), (std::vector<float>{-1, -1, -1}));
+  EXPECT_EQ(second(x).to_vector<float>(), (std::vector<float>{0, 0, 0}));
+  EXPECT_EQ(first.weight.data.node(), second.weight.data.node()) << "two layers, one weight";
+  EXPECT_THAT(error_message([] { Linear(Weight{zeros({3})}); }),
+              testing::HasSubstr("weight must be [out, in]"));
+  EXPECT_THAT(error_message([&] { Linear(Weight{matrix}, zeros({2})); }),
+              testing::HasSubstr("bias [2] of a weight [3, 2]: it must be [out]"));
 }
 
 TEST(Linear, RefusesSizesThatWereNotGiven) {

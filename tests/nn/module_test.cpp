@@ -56,6 +56,36 @@ TEST(Module, NamesJoinWithDots) {
   EXPECT_EQ(net.parameter_count(), 6 + 3 + 2 * (9 + 3));
 }
 
+// A part with joined names, inside another part.
+struct Outer : Module {
+  struct Inner : Module {
+    Linear in{{.in = 2, .out = 3}};
+    Net net;
+    Tensor scale = ones({3}).requires_grad();
+
+    void visit(ParameterVisitor& v) override {
+      v.joined("in_proj", in);
+      v.joined("net", net);
+      v("scale", scale);
+    }
+  };
+  Inner inner;
+
+  void visit(ParameterVisitor& v) override { v("inner", inner); }
+};
+
+TEST(Module, JoinedNamesHaveAnUnderscore) {
+  Outer outer;
+  EXPECT_THAT(names_of(outer.named_parameters()),
+              ElementsAre("inner.in_proj_weight", "inner.in_proj_bias", "inner.net_first.weight",
+                          "inner.net_first.bias", "inner.net_layers.0.inner.weight",
+                          "inner.net_layers.0.scale", "inner.net_layers.1.inner.weight",
+                          "inner.net_layers.1.scale", "inner.scale"));
+  outer.eval();
+  EXPECT_FALSE(outer.inner.in.training()) << "the mode reaches joined parts too";
+  EXPECT_FALSE(outer.inner.net.layers[1].inner.training());
+}
+
 TEST(Module, AbsentPartsAppearWhenMade) {
   Net net;
   net.extra.emplace(LinearConfig{.in = 3, .out = 1, .bias = false});
@@ -103,7 +133,7 @@ TEST(Module, ModeReachesEveryPart) {
 
 TEST(Module, SurvivesMoves) {
   Net net;
-  const Tensor weight = net.layers[0].inner.weight;
+  const Tensor weight = net.layers[0].inner.weight.data;
   std::vector<Net> nets;
   nets.push_back(std::move(net));
   nets.emplace_back();  // moves the first one again
@@ -121,17 +151,17 @@ TEST(Module, CopiesShareUntilCloned) {
   copy.scale.mutable_data<float>()[0] = 7.0f;
   EXPECT_EQ(block.scale.data<float>()[0], 1.0f);
   EXPECT_TRUE(copy.scale.tracks_grad());
-  EXPECT_TRUE(test::same_bits(copy.inner.weight, block.inner.weight));
+  EXPECT_TRUE(test::same_bits(copy.inner.weight.data, block.inner.weight.data));
 }
 
 TEST(Module, TiedParametersCountOnceAndStayTied) {
   Net net;
-  net.layers[1].inner.weight = net.layers[0].inner.weight;
+  net.layers[1].inner.weight.data = net.layers[0].inner.weight.data;
   EXPECT_EQ(net.named_parameters().size(), 5u);
   EXPECT_EQ(net.every_name().size(), 6u);
   const auto tied = [&] {
-    return net.layers[0].inner.weight.storage() == net.layers[1].inner.weight.storage() &&
-           net.layers[0].inner.weight.node() == net.layers[1].inner.weight.node();
+    return net.layers[0].inner.weight.data.storage() == net.layers[1].inner.weight.data.storage() &&
+           net.layers[0].inner.weight.data.node() == net.layers[1].inner.weight.data.node();
   };
   net.clone_parameters();
   EXPECT_TRUE(tied());
@@ -140,24 +170,24 @@ TEST(Module, TiedParametersCountOnceAndStayTied) {
   net.requires_grad(false);
   net.requires_grad(true);
   EXPECT_TRUE(tied());
-  EXPECT_TRUE(net.layers[0].inner.weight.tracks_grad());
+  EXPECT_TRUE(net.layers[0].inner.weight.data.tracks_grad());
 }
 
 TEST(Module, SharedValuesWithoutSharedGradientAreRefused) {
   Net net;
-  Tensor half_tied = net.layers[0].inner.weight.detach();
-  net.layers[1].inner.weight = half_tied.requires_grad();
+  Tensor half_tied = net.layers[0].inner.weight.data.detach();
+  net.layers[1].inner.weight.data = half_tied.requires_grad();
   EXPECT_THAT(error_message([&] { net.parameters(); }),
               HasSubstr("'layers.0.inner.weight' and 'layers.1.inner.weight' share their values"));
 }
 
 TEST(Module, ConvertsParameters) {
   Block block;
-  const Tensor before = block.inner.weight;
+  const Tensor before = block.inner.weight.data;
   block.to(DType::f64);
-  EXPECT_EQ(block.inner.weight.dtype(), DType::f64);
-  EXPECT_TRUE(block.inner.weight.tracks_grad());
-  EXPECT_EQ(test::max_relative_error(block.inner.weight, before), 0.0);
+  EXPECT_EQ(block.inner.weight.data.dtype(), DType::f64);
+  EXPECT_TRUE(block.inner.weight.data.tracks_grad());
+  EXPECT_EQ(test::max_relative_error(block.inner.weight.data, before), 0.0);
   block.to(DType::bf16);
   EXPECT_EQ(block.scale.dtype(), DType::bf16);
   EXPECT_FALSE(block.scale.tracks_grad());
@@ -167,9 +197,9 @@ TEST(Module, ConvertsParameters) {
 TEST(Module, ZeroGradForgets) {
   Block block;
   sum(block.inner(ones({2, 3}))).backward();
-  ASSERT_TRUE(block.inner.weight.grad().defined());
+  ASSERT_TRUE(block.inner.weight.data.grad().defined());
   block.zero_grad();
-  EXPECT_FALSE(block.inner.weight.grad().defined());
+  EXPECT_FALSE(block.inner.weight.data.grad().defined());
 }
 
 TEST(Module, FrozenParametersRecordNothing) {

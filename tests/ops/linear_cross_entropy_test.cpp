@@ -78,8 +78,8 @@ TEST(LinearCrossEntropy, AnyNumberOfRowsAtOnceIsTheSameLoss) {
   EXPECT_EQ(error_message([&] {
               linear_cross_entropy(zeros({23, 5}), zeros({9, 5}), targets, {}, -1);
             }),
-            "[linear_cross_entropy] rows_at_once -1: 1 or more, or 0 for what suits the "
-            "sizes");
+            "[linear_cross_entropy] rows_at_once -1: it must be 1 or more, or 0 to choose "
+            "automatically");
 }
 
 TEST(LinearCrossEntropy, WithoutTheTapeOnlyTheLoss) {
@@ -99,10 +99,11 @@ TEST(LinearCrossEntropy, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([&] { linear_cross_entropy(x, w, some_targets({3}, 5)); }),
             "[linear_cross_entropy] x [2, 3] and targets [3]: the targets must be [2], one class a "
             "row");
-  EXPECT_EQ(error_message([&] {
-              linear_cross_entropy(x, w, some_targets({2}, 5), {.reduction = Reduction::none});
-            }),
-            "[linear_cross_entropy] no reduction: losses of single rows are cross_entropy's");
+  EXPECT_EQ(
+      error_message([&] {
+        linear_cross_entropy(x, w, some_targets({2}, 5), {.reduction = Reduction::none});
+      }),
+      "[linear_cross_entropy] reduction none: use cross_entropy for the losses of single rows");
   EXPECT_EQ(error_message([&] { linear_cross_entropy(x, w, full({2}, 5, DType::i64)); }),
             "[cross_entropy] the target of row 0 is 5: it must be a class from 0 to 4, or "
             "ignore_index, which is -100");

@@ -1,4 +1,4 @@
-// Layer norm and RMS norm as a user calls them, alone and behind a residual sum.
+// Layer norm and RMS norm as a user calls them, alone and after a residual sum.
 #include "heed/ops/norm.h"
 
 #include <gtest/gtest.h>

@@ -85,8 +85,8 @@ TEST(Pool, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([] {
               max_pool1d(ones({1, 1, 4}), 3, {.padding = 2});
             }),
-            "[max_pool1d] padding 2 for a kernel of 3: at most half the kernel, so that each "
-            "window sees an input");
+            "[max_pool1d] padding 2 for a kernel of 3: it must be at most half the kernel, so that "
+            "each window covers an input");
   EXPECT_EQ(error_message([] {
               avg_pool1d(ones({1, 1, 4}), 5);
             }),

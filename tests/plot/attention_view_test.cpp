@@ -51,7 +51,7 @@ TEST(AttentionView, WeightsMustBeNumbersThatFitTheTokens) {
   view = test::small_view();
   view.parts[2].rows.pop_back();
   EXPECT_THAT(error_message([&] { check_view(view); }),
-              HasSubstr("cross layer 1 are [3, 3, 2] for 2 tokens that ask and 2 that are asked"));
+              HasSubstr("cross layer 1 are [3, 3, 2] for 2 query tokens and 2 key tokens"));
   view.parts[2].layers[0] = {};
   EXPECT_THAT(error_message([&] { check_view(view); }), HasSubstr("cross layer 1 are missing"));
 }

@@ -70,7 +70,7 @@ TEST(CurvesPicture, LongRunsAreThinned) {
 TEST(CurvesPicture, NothingToDraw) {
   const TrainingRun nothing{.name = "a", .training = {}, .validation = {}};
   EXPECT_THAT(error_message([&] { curves_svg({nothing}); }),
-              HasSubstr("no update in these curves"));
+              HasSubstr("these curves have no updates"));
 }
 
 TEST(Curves, AreReadFromTheFolderOfARun) {
@@ -78,8 +78,8 @@ TEST(Curves, AreReadFromTheFolderOfARun) {
   CurveWriter writer(folder / "small");
   std::filesystem::create_directories(folder / "small");
   writer.began(0);
-  writer.updated({.update = 1, .loss = 3.0, .likelihood = 2.5});
-  writer.updated({.update = 2, .loss = 2.0, .likelihood = 1.5});
+  writer.updated({.update = 1, .loss = 3.0, .negative_log_likelihood = 2.5});
+  writer.updated({.update = 2, .loss = 2.0, .negative_log_likelihood = 1.5});
   writer.validated({.update = 2, .judgements = {{"bleu", 30.0, true}}});
   const TrainingRun read = read_run(folder / "small/");
   EXPECT_EQ(read.name, "small");

@@ -5,6 +5,9 @@
 
 #include "heed/generation/classify.h"
 #include "heed/generation/examine.h"
+#include "heed/models/bag_of_words.h"
+#include "heed/models/classifier.h"
+#include "heed/models/language_model.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/error_message.h"
 
@@ -19,7 +22,7 @@ using testing::HasSubstr;
 
 TEST(ModelAttention, OfATranslatorWithTheTokensOfEveryStep) {
   const Translator translator = tiny_translator(letters(), letters("uvw"));
-  const AttentionView view = attention_of(translator, "a b", translator.target()->encode("uv"));
+  const AttentionView view = attention_of(translator, "a b", Hypothesis{.tokens = translator.target()->encode("uv")});
   EXPECT_EQ(view.text, "a b");
   EXPECT_EQ(view.result, "uv");
   ASSERT_EQ(view.parts.size(), 3u);
@@ -35,22 +38,23 @@ TEST(ModelAttention, OfATranslatorWithTheTokensOfEveryStep) {
 TEST(ModelAttention, IsWhatAlignmentsAreReadOff) {
   const Translator translator = tiny_translator(letters(), letters("uvw"));
   const auto target = translator.target()->encode("wu");
-  const AttentionView view = attention_of(translator, "cab", target);
+  const AttentionView view = attention_of(translator, "cab", Hypothesis{.tokens = target});
   const auto source = translator.read("cab");
-  const TransformerWeights weights =
-      examine_weights(translator, {.source = source, .tokens = target});
+  const ModelWeights weights = examine_weights(translator, {.source = source, .tokens = target});
   EXPECT_EQ(view.alignment.to_vector<float>(), source_attention(weights).to_vector<float>());
   EXPECT_EQ(view.parts[2].layers[0].to_vector<float>(),
             weights.decoder[0].cross.to_vector<float>());
   EXPECT_EQ(view.parts[0].layers[0].to_vector<float>(), weights.encoder[0].self.to_vector<float>());
 }
 
-TEST(ModelAttention, OfALanguageModelRowsAreTheTokensToCome) {
+TEST(ModelAttention, RowsOfALanguageModelAreTheNextTokens) {
   const auto tokenizer = letters();
   Generator generator(5);
-  LanguageModel model({.vocabulary = tokenizer->size(), .embed = 8, .heads = 2, .layers = 2},
-                      generator);
-  model.eval();
+  LanguageModelConfig config{.vocabulary = tokenizer->size(), .layers = 2};
+  config.block.embed = 8;
+  config.block.heads = 2;
+  auto model = std::make_unique<LanguageModel>(config, generator);
+  model->eval();
   const AttentionView view = attention_of(TextGenerator{std::move(model), tokenizer}, "abc");
   ASSERT_EQ(view.parts.size(), 1u);
   EXPECT_EQ(view.parts[0].kind, AttentionKind::decoder);
@@ -63,9 +67,11 @@ TEST(ModelAttention, OfALanguageModelRowsAreTheTokensToCome) {
 TEST(ModelAttention, OfAClassifierWithItsLabel) {
   const auto tokenizer = words("good bad");
   Generator generator(5);
-  Classifier model({.vocabulary = tokenizer->size(), .classes = 5, .embed = 8, .heads = 2},
-                   generator);
-  model.eval();
+  ClassifierConfig config{.vocabulary = tokenizer->size(), .classes = 5};
+  config.block.embed = 8;
+  config.block.heads = 2;
+  auto model = std::make_unique<Classifier>(config, generator);
+  model->eval();
   const TextClassifier classifier{std::move(model), tokenizer, {"a", "b", "c", "d", "e"}};
   const AttentionView view = attention_of(classifier, "bad good");
   const std::vector<std::vector<std::int32_t>> read = {read_text(classifier, "bad good", 100)};
@@ -76,15 +82,45 @@ TEST(ModelAttention, OfAClassifierWithItsLabel) {
   check_view(view);
 }
 
+// A model of any task; a translator translates first, and its view has the weights of that search.
+TEST(ModelAttention, OfALoadedModel) {
+  const LoadedModel model = tiny_translator(letters(), letters("uvw"));
+  const auto& translator = std::get<Translator>(model);
+  const AttentionView view = attention_of(model, "cab", SearchOptions{.min_length = 2});
+  const Hypothesis found =
+      translator
+          .translate(std::vector<std::string>{"cab"},
+                     {.search = {.min_length = 2}, .observed = ObservedWeights::all})[0][0]
+          .hypothesis;
+  EXPECT_EQ(view.result, translator.target()->decode(found.tokens));
+  EXPECT_EQ(view.parts[1].layers[0].to_vector<float>(),
+            found.weights->decoder[0].self.to_vector<float>());
+  EXPECT_EQ(view.parts[2].layers[0].to_vector<float>(),
+            found.weights->decoder[0].cross.to_vector<float>());
+  check_view(view);
+}
+
+TEST(ModelAttention, AModelWithoutAttentionHasNone) {
+  const auto tokenizer = words("good bad");
+  Generator generator(5);
+  const TextClassifier classifier{
+      std::make_unique<BagOfWords>(
+          BagOfWordsConfig{.vocabulary = tokenizer->size(), .classes = 2}, generator),
+      tokenizer,
+      {"a", "b"}};
+  EXPECT_THAT(error_message([&] { attention_of(classifier, "bad good"); }),
+              HasSubstr("a bag_of_words has no attention to show"));
+}
+
 TEST(ModelAttention, ASentenceNeedsTokens) {
   const Translator translator = tiny_translator(letters(), letters());
-  EXPECT_THAT(error_message([&] { attention_of(translator, "", {}); }),
+  EXPECT_THAT(error_message([&] { attention_of(translator, "", Hypothesis{}); }),
               HasSubstr("the sentence has no tokens"));
 }
 
 TEST(ModelAttention, BadBytesAreShownAsSuch) {
   const Translator translator = tiny_translator(letters(), letters());
-  const AttentionView view = attention_of(translator, "a\xff", {});
+  const AttentionView view = attention_of(translator, "a\xff", Hypothesis{});
   EXPECT_EQ(view.text, "a\uFFFD");
   EXPECT_THAT(view.parts[0].rows, ElementsAre("a", "<unk>", "</s>"));
   EXPECT_THAT(view.parts[2].rows, ElementsAre("</s>"));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heed/models/comparison.h"
+#include "heed/study/comparison.h"
 
 namespace heed::plot::test {
 

@@ -26,15 +26,15 @@ inline std::vector<double> as_doubles(const std::vector<float>& values) {
   return {values.begin(), values.end()};
 }
 
-/// Written behind an output's end, where it must stay.
+/// Written after the end of an output, where it must stay.
 inline constexpr float kGuard = 1234.5f;
 
-/// An output of n elements with a guard behind it.
+/// An output of n elements with a guard after it.
 inline std::vector<float> guarded(std::int64_t n) {
   return std::vector<float>(static_cast<std::size_t>(n) + 1, kGuard);
 }
 
-/// Each element within tolerance * max(1, |expected|), and the guard behind them untouched.
+/// Each element within tolerance * max(1, |expected|), and the guard after them unchanged.
 inline void expect_close(const std::vector<float>& actual, const std::vector<double>& expected,
                          double tolerance, const std::string& what) {
   ASSERT_EQ(actual.size(), expected.size() + 1) << what;
@@ -42,7 +42,7 @@ inline void expect_close(const std::vector<float>& actual, const std::vector<dou
     EXPECT_NEAR(actual[i], expected[i], tolerance * std::max(1.0, std::abs(expected[i])))
         << what << ", element " << i;
   }
-  EXPECT_EQ(actual.back(), kGuard) << what << ": wrote behind the end";
+  EXPECT_EQ(actual.back(), kGuard) << what << ": wrote past the end";
 }
 
 }  // namespace heed::test

@@ -1,4 +1,4 @@
-// The bytes behind tensors: alignment, sharing, borrowing, and their return to the arena.
+// The bytes of tensors: alignment, sharing, borrowing, and their return to the arena.
 #include "heed/tensor/storage.h"
 
 #include <gtest/gtest.h>

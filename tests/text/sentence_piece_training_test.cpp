@@ -125,7 +125,7 @@ TEST(SentencePieceTraining, SaysWhichSizeWouldDo) {
   SentencePieceOptions options = small();
   options.size = 100000;
   const std::string high = error_message([&] { train_sentence_piece(sentences(), options); });
-  EXPECT_THAT(high, AllOf(HasSubstr("100000 is too large"), HasSubstr("is the most")));
+  EXPECT_THAT(high, AllOf(HasSubstr("100000 is too large"), HasSubstr("is the maximum")));
   options.size = std::stoll(high.substr(high.find("text: ") + 6));
   EXPECT_EQ(SentencePiece(train_sentence_piece(sentences(), options)).size(), options.size);
   options.size = 10;
@@ -165,7 +165,7 @@ TEST(SentencePieceTraining, ChecksItsOptions) {
   }
   options.user_symbols = {"a", "a"};
   EXPECT_THAT(error_message([&] { train_sentence_piece(sentences(), options); }),
-              HasSubstr("there already"));
+              HasSubstr("exists already"));
 }
 
 }  // namespace

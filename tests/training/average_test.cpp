@@ -65,7 +65,7 @@ TEST(Average, WrongUseSaysWhatIsWrong) {
   EXPECT_THAT(error_message([&] { average_models(unequal, dir / "mean"); }), HasSubstr("w"));
   EXPECT_FALSE(fs::exists(dir / "mean"));
   EXPECT_THAT(error_message([&] { average_models(good, dir / "a"); }),
-              HasSubstr("is there already: give another name"));
+              HasSubstr("exists already: choose another name"));
   EXPECT_EQ(error_message([&] { average_models({}, dir / "mean"); }),
             "[average] no models: give at least one folder");
   const std::vector<fs::path> none = {dir / "nothing"};

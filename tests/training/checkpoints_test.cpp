@@ -91,7 +91,7 @@ TEST(Checkpoints, WrongUseSaysWhatIsWrong) {
   Checkpoints checkpoints(dir.path(), 0);
   write(checkpoints, 1);
   EXPECT_EQ(error_message([&] { write(checkpoints, 1); }),
-            fmt::format("[folder] {} is there already: give another name",
+            fmt::format("[folder] {} exists already: choose another name",
                         (dir / "checkpoint_1").string()));
 }
 

@@ -1,11 +1,13 @@
-// Training a classifier: losses, the place in the corpus, and validation by hand.
+// Training of a classifier: losses, the position in the corpus, and validation by hand.
 #include "heed/training/classification_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "heed/autograd/tape.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
+#include "heed/models/classifier.h"
 #include "heed/ops/cross_entropy.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/temp_dir.h"
@@ -30,15 +32,11 @@ std::shared_ptr<const LabelledCorpus> corpus() {
 
 TextClassifier tiny() {
   Generator random(2);
-  return {Classifier({.vocabulary = words()->size(),
-                      .classes = 2,
-                      .embed = 16,
-                      .heads = 2,
-                      .hidden = 20,
-                      .layers = 1},
-                     random),
-          words(),
-          {"glad", "sad"}};
+  ClassifierConfig config{.vocabulary = words()->size(), .classes = 2, .layers = 1};
+  config.block.embed = 16;
+  config.block.heads = 2;
+  config.block.hidden = 20;
+  return {std::make_unique<Classifier>(config, random), words(), {"glad", "sad"}};
 }
 
 ClassificationJob make() {
@@ -57,16 +55,16 @@ TEST(ClassificationJob, GoesBackToTheBit) {
   }
 }
 
-TEST(ClassificationJob, LikelihoodIsTheLossWithoutSmoothing) {
+TEST(ClassificationJob, NegativeLogLikelihoodIsTheLossWithoutSmoothing) {
   ClassificationJob plain(tiny(), corpus(), nullptr, {});
   ClassificationJob smooth(tiny(), corpus(), nullptr, {.label_smoothing = 0.3});
   plain.model().eval();
   smooth.model().eval();
   const BatchLoss a = plain.next(), b = smooth.next();
   EXPECT_EQ(a.counted, 7);
-  EXPECT_NEAR(a.sum.item(), a.likelihood, 1e-5);
-  EXPECT_NEAR(b.likelihood, a.likelihood, 1e-5);
-  EXPECT_GT(std::abs(b.sum.item() - b.likelihood), 1e-4);
+  EXPECT_NEAR(a.sum.item(), a.negative_log_likelihood, 1e-5);
+  EXPECT_NEAR(b.negative_log_likelihood, a.negative_log_likelihood, 1e-5);
+  EXPECT_GT(std::abs(b.sum.item() - b.negative_log_likelihood), 1e-4);
 }
 
 TEST(ClassificationJob, JudgesEachTextOnce) {

@@ -1,4 +1,5 @@
-// What tests of jobs have in common: a loss that teaches, and a place that can be returned to.
+// Helpers of the tests of jobs: a loss that reaches every parameter, and a position in the stream
+// that can be returned to.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,12 +26,12 @@ inline void expect_teaches(Job& job) {
   EXPECT_GT(loss.counted, 0);
   EXPECT_GT(loss.source_tokens, 0);
   EXPECT_GT(loss.target_tokens, 0);
-  EXPECT_GT(loss.likelihood, 0.0);
+  EXPECT_GT(loss.negative_log_likelihood, 0.0);
   expect_learns(job.model(), loss.sum);
 }
 
-/// Two jobs of one making: each goes on, from where the other stood, as the other did. Dropout is
-/// the generator's affair, not the stream's: the models must have none, or not be in training.
+/// Two equal jobs: from the position of one, both continue alike. Dropout depends on the generator,
+/// not on the stream, so the models are put into evaluation mode.
 inline void expect_goes_back(Job& job, Job& other, int before) {
   job.model().eval();
   other.model().eval();

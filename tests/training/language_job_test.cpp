@@ -1,4 +1,4 @@
-// Training a language model: losses, the place in the text, and validation by hand.
+// Training of a language model: losses, the position in the text, and validation by hand.
 #include "heed/training/language_job.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "heed/autograd/tape.h"
+#include "heed/generation/model_folder.h"
+#include "heed/models/language_model.h"
 #include "heed/ops/cross_entropy.h"
 #include "heed/ops/view.h"
 #include "tests/generation/tiny_translator.h"
@@ -25,13 +27,11 @@ constexpr const char* kHeldOut = "bad cab dab";
 TextGenerator tiny() {
   const auto tokenizer = test::letters("abcd ");
   Generator random(2);
-  return {LanguageModel({.vocabulary = tokenizer->size(),
-                         .embed = 16,
-                         .heads = 2,
-                         .layers = 1,
-                         .positions = "learned max_length=8"},
-                        random),
-          tokenizer};
+  LanguageModelConfig config{.vocabulary = tokenizer->size(), .layers = 1};
+  config.block.embed = 16;
+  config.block.heads = 2;
+  config.block.positions = "learned max_length=8";
+  return {std::make_unique<LanguageModel>(config, random), tokenizer};
 }
 
 TokenStream stream_of(std::string_view text) {
@@ -74,7 +74,7 @@ TEST(LanguageJob, JudgesByTheMeanOfAllTokens) {
   std::int64_t counted = 0;
   for (std::int64_t i = 0; i < text.block_count(4); ++i) {
     const TokenBlocks block = text.blocks({.rows = 1, .length = 4}, i);
-    const Tensor scores = model.scores(model(block.tokens));  // [1, T, V]
+    const Tensor scores = model.output(model(block.tokens));  // [1, T, V]
     sum += cross_entropy(reshape(scores, {-1, scores.size(2)}), reshape(block.expected, {-1}),
                          {.reduction = Reduction::sum})
                .item();
@@ -104,7 +104,7 @@ TEST(LanguageJob, SavesAGenerator) {
   const Tensor ids = stream_of(kText).blocks({.rows = 2, .length = 6}, 0).tokens;
   job.model().eval();
   EXPECT_TRUE(
-      test::same_bits(read.model(ids), static_cast<const LanguageModel&>(job.model())(ids)));
+      test::same_bits((*read.model)(ids), static_cast<const LanguageModel&>(job.model())(ids)));
 }
 
 }  // namespace

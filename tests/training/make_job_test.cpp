@@ -1,12 +1,16 @@
-// Jobs from configs: all three tasks with small files, what a checkpoint brings along, and what is
-// said of files that will not do.
+// Jobs from configs: all tasks and kinds of models with small files, what a checkpoint determines,
+// and the messages for files and models that do not fit.
 #include "heed/training/make_job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "heed/generation/translator.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
+#include "heed/models/bag_of_words.h"
+#include "heed/models/classifier.h"
+#include "heed/models/language_model.h"
+#include "heed/models/transformer.h"
 #include "heed/training/trainer.h"
 #include "heed/training/translation_job.h"
 #include "tests/support/error_message.h"
@@ -22,13 +26,22 @@ using testing::HasSubstr;
 class MakeJob : public testing::Test {
  protected:
   MakeJob() {
-    config_.transformer = {
-        .embed = 16, .heads = 2, .hidden = 20, .encoder_layers = 1, .decoder_layers = 1};
-    config_.language_model = {.embed = 16, .heads = 2, .layers = 1};
-    config_.classifier = {.embed = 16, .heads = 2, .hidden = 20, .layers = 1};
+    transformer() = {.encoder_layers = 1,
+                     .decoder_layers = 1,
+                     .block = {.embed = 16, .heads = 2, .hidden = 20}};
+    language_model().layers = 1;
+    language_model().block.embed = 16;
+    language_model().block.heads = 2;
+    classifier().layers = 1;
+    classifier().block.embed = 16;
+    classifier().block.heads = 2;
+    classifier().block.hidden = 20;
     config_.vocabulary = {.kind = VocabularyKind::words, .size = 0};
     config_.batch_tokens = 12;
   }
+  TransformerConfig& transformer() { return config_.models.of<Transformer>(); }
+  LanguageModelConfig& language_model() { return config_.models.of<LanguageModel>(); }
+  ClassifierConfig& classifier() { return config_.models.of<Classifier>(); }
   std::string file(const std::string& name, const std::string& text) {
     io::write_file(dir_ / name, text);
     return (dir_ / name).string();
@@ -68,8 +81,9 @@ TEST_F(MakeJob, TranslatesByDefault) {
   EXPECT_EQ(judgements[1].name, "bleu");
   EXPECT_THAT(made.notes[0], HasSubstr("5 pairs"));
   const auto& job = dynamic_cast<const TranslationJob&>(*made.job);
-  EXPECT_EQ(job.translator().model().config().source_vocabulary, 4 + 6);
-  EXPECT_EQ(job.translator().model().config().padding, 3);
+  const auto& model = dynamic_cast<const Transformer&>(job.translator().model());
+  EXPECT_EQ(model.config().source_vocabulary, 4 + 6);
+  EXPECT_EQ(model.config().padding, 3);
 }
 
 TEST_F(MakeJob, LanguageModels) {
@@ -87,6 +101,67 @@ TEST_F(MakeJob, Classifiers) {
   test::expect_teaches(*made.job);
   EXPECT_EQ(made.job->validate()[1].name, "accuracy");
   EXPECT_THAT(made.notes, ElementsAre(HasSubstr("4 texts of 2 classes")));
+}
+
+// Another kind of model is one key of the config; it learns the lines of a small file.
+TEST_F(MakeJob, KindsOfOneTask) {
+  use_labels();
+  config_.kind = "bag_of_words";
+  config_.models.of<BagOfWords>().embed = 8;
+  config_.valid_sets = config_.train_sets;
+  config_.trainer.schedule = {.kind = Schedule::constant, .peak = 0.05, .warmup = 1};
+  config_.trainer.after = "60u";
+  config_.trainer.valid_freq = config_.trainer.save_freq = "100u";  // only at the end
+  const MadeJob made = make();
+  test::expect_teaches(*made.job);
+  made.job->model().zero_grad();
+  EXPECT_EQ(dynamic_cast<const BagOfWords&>(made.job->model()).tokens.weight.in(), 8);
+  const TempDir folder;
+  Trainer(*made.job, config_.trainer, {.folder = folder.path()}).run();
+  made.job->model().eval();
+  EXPECT_EQ(test::value_of(made.job->validate(), "accuracy"), 100.0);
+  const TextClassifier read = load_text_classifier(folder.path());
+  EXPECT_EQ(read.model->choice().kind().name, "bag_of_words");
+}
+
+TEST_F(MakeJob, AKindOfAnotherTaskIsAnError) {
+  use_labels();
+  config_.kind = "language_model";
+  EXPECT_THAT(error(),
+              HasSubstr("\"language_model\" is for task \"language\", not for \"classify\""));
+  config_.kind = "bag_of_wrods";
+  EXPECT_THAT(error(), HasSubstr("did you mean \"bag_of_words\"?"));
+}
+
+// The scores of sampled positions have no gradient, in whatever place of a model.
+TEST_F(MakeJob, AttentionThatCannotLearnIsRefused) {
+  const auto expect_refused = [&](std::string_view model) {
+    const std::string message = error();
+    EXPECT_THAT(message, HasSubstr(fmt::format("[{}] attention \"hard\"", model)));
+    EXPECT_THAT(message, HasSubstr("no gradient")) << "why";
+    EXPECT_THAT(message, HasSubstr("use \"gumbel\"")) << "what to do";
+  };
+  use_pairs();
+  const TransformerConfig plain = transformer();
+  transformer().encoder_attention = "hard";
+  expect_refused("transformer");
+  transformer() = plain;
+  transformer().decoder_attention = "hard";
+  expect_refused("transformer");
+  transformer() = plain;
+  transformer().block.cross_attention = "hard";
+  expect_refused("transformer");
+  transformer().block.cross_attention = "gumbel";
+  EXPECT_EQ(error(), "(no error)");
+  config_.valid_sets.clear();
+  use_text();
+  language_model().block.attention = "hard";
+  expect_refused("language_model");
+  use_labels();
+  classifier().block.attention = "hard";
+  expect_refused("classifier");
+  config_.kind = "bag_of_words";
+  EXPECT_EQ(error(), "(no error)") << "the sections of other kinds do not matter";
 }
 
 TEST_F(MakeJob, TheSeedMakesTheModel) {
@@ -110,7 +185,7 @@ TEST_F(MakeJob, LengthsFilterTheTrainingSetAlone) {
   EXPECT_THAT(made.notes, ElementsAre(HasSubstr("1 pair"), HasSubstr("2 pairs")));
 }
 
-// What subword-nmt has cut is compared with whole words.
+// References cut by subword-nmt are joined to whole words.
 TEST_F(MakeJob, ReferencesAreWholeWords) {
   use_pairs();
   config_.train_sets = {file("s", "a b\nb a\n"), file("t", "x@@ y\ny\n")};
@@ -127,8 +202,8 @@ TEST_F(MakeJob, ReferencesAreWholeWords) {
   EXPECT_THAT(error(), HasSubstr("has 2 lines, the validation set 1"));
 }
 
-// The files have changed, or are no longer what vocabularies were made of: the checkpoint's stay.
-TEST_F(MakeJob, ACheckpointBringsVocabularyAndLabels) {
+// The files have changed, but vocabulary and labels are those of the checkpoint.
+TEST_F(MakeJob, ACheckpointDeterminesVocabularyAndLabels) {
   use_pairs();
   const TempDir saved;
   make().job->save(saved.path());
@@ -144,14 +219,14 @@ TEST_F(MakeJob, ACheckpointBringsVocabularyAndLabels) {
   const MadeJob classifier = make_job(config_, labels.path());
   EXPECT_THAT(classifier.notes[0], HasSubstr("1 texts of 2 classes"));
   EXPECT_THAT(error_message([&] { make_job(config_, saved.path()); }),
-              HasSubstr("holds a translator, not a classifier"));
+              HasSubstr("holds a model for task \"translate\" (transformer), not for \"classify\""));
 }
 
-// All three tasks: a run in two parts, dropout included, ends where one in a single part does.
+// For each task, a run in two parts, with dropout, ends with the same bits as a run in one part.
 TEST_F(MakeJob, EveryTaskResumesToTheBit) {
   config_.trainer.schedule = {.kind = Schedule::constant, .peak = 0.01, .warmup = 1};
-  config_.trainer.valid_freq = config_.trainer.save_freq = "100u";  // at the end alone
-  config_.language_model.dropout = 0.1;
+  config_.trainer.valid_freq = config_.trainer.save_freq = "100u";  // only at the end
+  language_model().block.dropout = 0.1;
   const auto train = [&](const TempDir& folder, const std::string& after) {
     config_.trainer.after = after;
     const auto newest = Checkpoints(folder.path(), 0).last();
@@ -174,6 +249,9 @@ TEST_F(MakeJob, EveryTaskResumesToTheBit) {
   use_text();
   check();
   use_labels();
+  check();
+  config_.kind = "bag_of_words";
+  config_.models.of<BagOfWords>().dropout = 0.1;
   check();
 }
 

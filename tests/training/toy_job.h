@@ -51,7 +51,7 @@ class ToyJob : public Job {
       loss.sum = loss.sum * poison;
     }
     always_right_mode = always_right_mode && network.training();
-    loss.likelihood = loss.sum.item();
+    loss.negative_log_likelihood = loss.sum.item();
     return loss;
   }
   StreamPosition position() const override { return position_; }

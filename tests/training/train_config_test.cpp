@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "heed/io/config.h"
+#include "heed/models/bag_of_words.h"
+#include "heed/models/classifier.h"
+#include "heed/models/language_model.h"
+#include "heed/models/transformer.h"
 #include "tests/support/error_message.h"
 #include "tests/support/paths.h"
 
@@ -55,8 +59,9 @@ tied = "two"
   EXPECT_EQ(config.validation.search.beam_size, 3);
   EXPECT_EQ(config.trainer.optimizer.beta2, 0.9);
   EXPECT_EQ(config.trainer.schedule.peak, 0.01);
-  EXPECT_EQ(config.transformer.embed, 64);
-  EXPECT_EQ(config.transformer.tied, Tied::two);
+  EXPECT_EQ(config.models.of<Transformer>().block.embed, 64);
+  EXPECT_EQ(config.models.of<Transformer>().tied, Tied::two);
+  EXPECT_EQ(config.model_kind().name, "transformer");
 }
 
 TEST(TrainConfig, ReadsThoseOfTheProject) {
@@ -75,8 +80,32 @@ TEST(TrainConfig, WhatItWritesReadsBack) {
   io::set_fields(config, {"train_sets=a.tsv", "seed=12"});
   const std::string text = io::to_toml(config);
   EXPECT_EQ(io::to_toml(read(text)), text);
-  EXPECT_EQ(read(text).classifier.layers, 7);
+  EXPECT_EQ(read(text).models.of<Classifier>().layers, 7);
   EXPECT_EQ(read(text).trainer.seed, 12u);
+}
+
+TEST(TrainConfig, HasASectionForEveryKindOfModel) {
+  const std::string text = io::to_toml(TrainConfig{});
+  for (const ModelKind& kind : model_kinds()) {
+    EXPECT_THAT(text, HasSubstr(fmt::format("[{}]", kind.name)));
+    EXPECT_EQ(&TrainConfig{}.models.at(kind).kind(), &kind);
+  }
+  const TrainConfig config = read("[bag_of_words]\nembed = 9\n[language_model]\nlayers = 3\n");
+  EXPECT_EQ(config.models.of<BagOfWords>().embed, 9);
+  EXPECT_EQ(config.models.of<LanguageModel>().layers, 3);
+  TrainConfig copy = config;
+  copy.models.of<BagOfWords>().embed = 10;
+  EXPECT_EQ(config.models.of<BagOfWords>().embed, 9) << "a copy has sections of its own";
+}
+
+TEST(TrainConfig, TheKindMustFitTheTask) {
+  EXPECT_EQ(read("task = \"classify\"").model_kind().name, "classifier");
+  EXPECT_EQ(read("task = \"classify\"\nkind = \"bag_of_words\"").model_kind().name,
+            "bag_of_words");
+  EXPECT_THAT(error_of("kind = \"bag_of_words\""),
+              HasSubstr("kind \"bag_of_words\" is for task \"classify\", not for \"translate\""));
+  EXPECT_THAT(error_of("task = \"classify\"\nkind = \"bag_of_word\""),
+              HasSubstr("did you mean \"bag_of_words\"?"));
 }
 
 TEST(TrainConfig, NamesTheNearestKey) {

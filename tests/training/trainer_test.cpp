@@ -109,10 +109,10 @@ TEST(Trainer, TwoBatchesAnUpdateAreOneOfTwiceTheSize) {
   Trainer(job, config, {.folder = dir.path()}).run();
   const Tensor sum = plain.next().sum + plain.next().sum;
   sum.backward();
-  Tensor& weight = plain.network.scores.weight;
+  Tensor& weight = plain.network.scores.weight.data;
   for (std::int64_t i = 0; i < weight.numel(); ++i) {
     weight.mutable_data<float>()[i] -= 0.05f * weight.grad().data<float>()[i] / 32.0f;
-    EXPECT_NEAR(job.network.scores.weight.data<float>()[i], weight.data<float>()[i], 1e-6);
+    EXPECT_NEAR(job.network.scores.weight.data.data<float>()[i], weight.data<float>()[i], 1e-6);
   }
 }
 

@@ -1,5 +1,5 @@
-// Training a translator: losses, the place in the corpus, and validation against what the parts say
-// when asked one by one.
+// Training of a translator: losses, the position in the corpus, and validation compared with its
+// parts, computed one by one.
 #include "heed/training/translation_job.h"
 
 #include <gmock/gmock.h>
@@ -10,6 +10,7 @@
 #include "heed/autograd/tape.h"
 #include "heed/evaluation/bleu.h"
 #include "heed/evaluation/chrf.h"
+#include "heed/generation/model_folder.h"
 #include "heed/ops/cross_entropy.h"
 #include "heed/ops/view.h"
 #include "tests/generation/tiny_translator.h"
@@ -61,20 +62,20 @@ TEST(TranslationJob, GoesBackToTheBit) {
   }
 }
 
-TEST(TranslationJob, LikelihoodIsTheLossWithoutSmoothing) {
+TEST(TranslationJob, NegativeLogLikelihoodIsTheLossWithoutSmoothing) {
   TranslationJob plain = make({.label_smoothing = 0.0}), smooth = make({.label_smoothing = 0.3});
   plain.model().eval();
   smooth.model().eval();
   const BatchLoss a = plain.next(), b = smooth.next();
-  EXPECT_NEAR(a.sum.item(), a.likelihood, 1e-4);
-  EXPECT_NEAR(b.likelihood, a.likelihood, 1e-4);
-  EXPECT_GT(std::abs(b.sum.item() - b.likelihood), 1e-3);
+  EXPECT_NEAR(a.sum.item(), a.negative_log_likelihood, 1e-4);
+  EXPECT_NEAR(b.negative_log_likelihood, a.negative_log_likelihood, 1e-4);
+  EXPECT_GT(std::abs(b.sum.item() - b.negative_log_likelihood), 1e-3);
   EXPECT_EQ(a.counted, 18 + 7);  // words and ends
   EXPECT_EQ(a.target_tokens, a.counted);
   EXPECT_EQ(a.source_tokens, 18 + 7);
 }
 
-TEST(TranslationJob, JudgesWhatItIsAskedFor) {
+TEST(TranslationJob, JudgesByTheMetricsOfItsOptions) {
   const auto names = [](const std::vector<std::string>& metrics) {
     TranslationJob job = make({.metrics = metrics});
     job.model().eval();
@@ -99,13 +100,14 @@ TEST(TranslationJob, JudgesAsThePartsDo) {
 
   const NoGrad no_grad;
   const Translator& translator = job.translator();
-  const Transformer& model = translator.model();
+  const TranslationModel& model = translator.model();
   const Vocabularies words;
   const auto corpus = corpus_of(words);
   double sum = 0.0;
   for (std::int32_t i = 0; i < corpus->size(); ++i) {
     const Batch batch = make_batch(*corpus, {&i, 1});
-    const Tensor scores = model.scores(model.decode(batch.target, model.encode(batch.source)));
+    const Tensor y = model.decode(batch.target, model.encode(batch.source));  // [1, T, E]
+    const Tensor scores = model.output_layer()(y);                            // [1, T, V]
     sum += cross_entropy(reshape(scores, {-1, scores.size(2)}), reshape(batch.expected, {-1}),
                          {.reduction = Reduction::sum})
                .item();

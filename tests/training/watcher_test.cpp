@@ -33,9 +33,17 @@ TEST(TrainingWatchers, AllAreTold) {
 TEST(UpdateWindow, MeansAndWhatIsSkipped) {
   UpdateWindow window;
   EXPECT_TRUE(window.empty());
-  window.add({.loss = 1, .likelihood = 0, .source_tokens = 10, .target_tokens = 30, .seconds = 1});
+  window.add({.loss = 1,
+              .negative_log_likelihood = 0,
+              .source_tokens = 10,
+              .target_tokens = 30,
+              .seconds = 1});
   window.add({.loss = std::nan(""), .target_tokens = 999, .seconds = 9, .skipped = true});
-  window.add({.loss = 3, .likelihood = 2, .source_tokens = 20, .target_tokens = 10, .seconds = 1});
+  window.add({.loss = 3,
+              .negative_log_likelihood = 2,
+              .source_tokens = 20,
+              .target_tokens = 10,
+              .seconds = 1});
   EXPECT_FALSE(window.empty());
   const UpdateWindow::Mean mean = window.take();
   EXPECT_EQ(mean.loss, 2.0);

@@ -1,4 +1,4 @@
-"""Goldens of attention: PyTorch's own where it has the variant, else the formula of its paper."""
+"""Goldens of attention: PyTorch's own if it has the variant, else the formula of the paper."""
 
 import math
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def scaled_dot_product() -> Iterator[Golden]:
     name = "attention_mask"
     random = Random(name)
     mask = random.mask(B, 1, TQ, TK, share=0.4)
-    mask[..., 0] = True  # PyTorch's rows that see nothing are not ours
+    mask[..., 0] = True  # PyTorch differs from heed for rows without visible keys
     yield differentiate(
         name,
         lambda q, k, v, mask: F.scaled_dot_product_attention(q, k, v, attn_mask=mask),

@@ -1,10 +1,10 @@
-"""Writes tests/golden/subword_nmt.json: what subword-nmt makes of some lines.
+"""Writes tests/golden/subword_nmt.json: the tokens that subword-nmt makes from some lines.
 
     python3 -m venv build/venv && build/venv/bin/pip install subword-nmt==0.3.8 && build/venv/bin/python tools/golden/bpe_lines.py
 
 Each case has the text of a codes file, a vocabulary with counts and a threshold (or null), lines, and the tokens of
-each line. The first cases are codes learned from a small text; the others are random ones, whose order no learning
-would give, so that every rule about which pair goes first matters.
+each line. The first cases are codes learned from a small text. The others are random, in an order that learning would
+never give, so that every rule about the order of merges is tested.
 """
 
 import io
@@ -47,7 +47,7 @@ def learned(merges: int) -> str:
 
 
 def shuffled_codes(rng: random.Random, version: str) -> str:
-    """Random merges over a small alphabet, in an order of their own."""
+    """Random merges over a small alphabet, in random order."""
     inner = ["a", "b", "c"]
     final = ["</w>"] if version == "0.1" else [c + "</w>" for c in inner]
     pairs = set()
@@ -80,7 +80,7 @@ def counts(bpe: BPE, lines: list[str]) -> dict[str, int]:
 def case(codes: str, lines: list[str], threshold: int | None = None) -> dict:
     vocabulary = None
     if threshold is not None:
-        # Counted on half of the lines, so that some tokens are missing altogether.
+        # Counted on half of the lines, so that some tokens are missing.
         vocabulary = counts(BPE(io.StringIO(codes)), lines[::2])
         for token in list("abctower") + [c + "@@" for c in "abctower"]:
             vocabulary.setdefault(token, 9)

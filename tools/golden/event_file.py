@@ -1,8 +1,8 @@
-"""Makes tests/golden/events.tfevents, the records that TensorBoard's own writer makes of four events.
+"""Makes tests/golden/events.tfevents: four events as written by TensorBoard's own writer.
 
   python3 -m venv build/venv-events && build/venv-events/bin/pip install tensorboard==2.21.0
   build/venv-events/bin/python tools/golden/event_file.py
-  build/venv-events/bin/python tools/golden/event_file.py FOLDER   # shows what TensorBoard reads of a run of heed
+  build/venv-events/bin/python tools/golden/event_file.py FOLDER   # prints what TensorBoard reads from a run of heed
 """
 
 import pathlib
@@ -35,7 +35,7 @@ def make():
 
 
 def show(folder):
-    """Prints the scalars of a run as TensorBoard's reader gives them."""
+    """Prints the scalars of a run as read by TensorBoard."""
     run = EventAccumulator(folder, size_guidance={"scalars": 0})
     run.Reload()
     for tag in run.Tags()["scalars"]:

@@ -1,7 +1,7 @@
-"""What a golden file is made of, and the one routine that makes it from a forward pass.
+"""The content of a golden file, and the function that makes it from a forward pass.
 
-Everything is computed in double and stored as f32. Random values are multiples of 1/1024, so what
-goes in is the same number in both types.
+Everything is computed in double and stored as f32. Random values are multiples of 1/1024, so inputs
+are the same numbers in both types.
 """
 
 import zlib
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 Tensors = dict[str, torch.Tensor]
-# Upstream gradient of a scalar output: not 1, so that a backward that forgets it is caught.
+# Upstream gradient of a scalar output: not 1, so that a backward pass that ignores it is caught.
 SCALAR_GRAD_OUT = 1.5
 
 
@@ -26,7 +26,7 @@ class Golden:
 
 
 class Random:
-    """Reproducible values for one golden; RandomState is the generator NumPy promised to freeze."""
+    """Reproducible values for one golden; NumPy guarantees that RandomState never changes."""
 
     def __init__(self, name: str) -> None:
         self._state = np.random.RandomState(zlib.crc32(name.encode()))
@@ -36,7 +36,7 @@ class Random:
         return on_grid(torch.as_tensor(np.asarray(values)))
 
     def distinct(self, *shape: int) -> torch.Tensor:
-        """Values of about unit size of which no two are equal: a maximum has no ties."""
+        """Distinct values of about unit size, so that a maximum has no ties."""
         count = int(np.prod(shape))
         order = self._state.permutation(count).reshape(shape)
         return torch.as_tensor((order - count // 2) / 256.0)
@@ -53,7 +53,7 @@ def on_grid(values: torch.Tensor) -> torch.Tensor:
 
 
 def randomise(module: torch.nn.Module, random: Random) -> torch.nn.Module:
-    """The module in double, every parameter drawn anew: weights by fan-in, norm scales around 1."""
+    """The module in double with random parameters: weights by fan-in, norm scales around 1."""
     module.double()
     with torch.no_grad():
         for name, parameter in module.named_parameters():
@@ -68,7 +68,7 @@ def randomise(module: torch.nn.Module, random: Random) -> torch.nn.Module:
 
 
 def check_no_kink(pre_activation: torch.Tensor) -> None:
-    """A ReLU's input so near 0 that f32 may see the other sign would make the golden unfair."""
+    """Fails if an input of a ReLU is so near 0 that it may have the other sign in f32."""
     smallest = pre_activation.abs().min().item()
     assert smallest > 1e-5, f"a ReLU input of size {smallest}: choose another name or seed"
 
@@ -107,7 +107,7 @@ def differentiate(
 
 
 def stored(tensors: Tensors) -> Tensors:
-    """As they go to the file: f32 for anything floating."""
+    """Tensors as stored in the file: f32 for all floating-point types."""
     return {
         k: v.detach().float() if v.is_floating_point() else v.detach() for k, v in tensors.items()
     }

@@ -70,7 +70,7 @@ def norms() -> Iterator[Golden]:
 
 
 def residual_norms() -> Iterator[Golden]:
-    """y = norm(x + r); the `_sum` files also give the sum out, as pre-norm blocks need it."""
+    """y = norm(x + r); the `_sum` files also output the sum, which pre-norm blocks need."""
     for kind, make in {"layer_norm": nn.LayerNorm, "rms_norm": nn.RMSNorm}.items():
         for suffix in ("residual", "residual_sum"):
             name = f"{kind}_{suffix}"

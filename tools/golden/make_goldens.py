@@ -1,6 +1,6 @@
 """Writes tests/golden/*.safetensors and the table of them in tools/golden/README.md.
 
-`make_goldens.py` writes; `make_goldens.py --check` only says whether the files are up to date.
+`make_goldens.py` writes; `make_goldens.py --check` only checks that the files are up to date.
 """
 
 import argparse
@@ -38,7 +38,7 @@ GROUPS = {
     "Optimisers": optimisers,
     "Schedules": schedules,
 }
-IMPLIED = ("grad", "after.", "ema.")  # tensors whose shape follows from another's
+IMPLIED = ("grad", "after.", "ema.")  # tensors whose shape follows from that of another
 MAX_TOTAL_BYTES = 2_000_000
 
 
@@ -102,7 +102,7 @@ def read_back(files: dict[Path, bytes]) -> None:
 
 
 def rows(goldens: list[Golden]) -> Iterator[str]:
-    """One row a file; what has the shape of an input or parameter named there is left out."""
+    """One row per file; tensors with the shape of a listed input or parameter are left out."""
     yield "\n| file | tensors | metadata |\n|---|---|---|\n"
     for golden in goldens:
         named = {k: v for k, v in golden.tensors.items() if not k.startswith(IMPLIED)}

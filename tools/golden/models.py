@@ -1,7 +1,7 @@
 """Goldens of whole models: their scores, all gradients, and ten steps of Adam.
 
 Every step has its own batch, so inputs carry the step as their first axis. `out.scores` and `grad.`
-are those of the first step, `after.` is what the last one leaves, and `out.loss` has all losses.
+belong to the first step, `after.` to the last one, and `out.loss` has all losses.
 """
 
 import math
@@ -16,9 +16,10 @@ from transformer import future, padding, watch_kinks
 
 STEPS, B, S, T = 10, 3, 6, 5
 VOCABULARY, EMBED, HEADS, HIDDEN, LAYERS, CLASSES = 11, 8, 2, 12, 2, 4
-PADDING, BEGIN, END, WORDS = 0, 1, 2, 3  # the tokens from WORDS on say something
+PADDING, BEGIN, END, WORDS = 0, 1, 2, 3  # tokens from WORDS on are words
 LABEL_SMOOTHING = 0.1
-# Gradients that are 0 but for rounding (of the biases of keys) must not become steps: hence the eps.
+# The large eps keeps gradients that are 0 except for rounding (of the biases of keys) from becoming
+# steps.
 ADAM = {"lr": 5e-3, "betas": (0.9, 0.98), "eps": 1e-5}
 
 
@@ -68,7 +69,7 @@ def embedded(embedding: nn.Embedding, ids: torch.Tensor) -> torch.Tensor:
 
 
 def transformers() -> Iterator[Golden]:
-    """And the state dict of the first one under PyTorch's own names."""
+    """Also yields the state dict of the first one under PyTorch's own names."""
     for norm in ("post", "pre"):
         name = f"transformer_{norm}_norm"
         random = Random(name)
@@ -83,7 +84,7 @@ def transformers() -> Iterator[Golden]:
 
 
 def sentence_pairs(random: Random) -> Tensors:
-    """Rows end at lengths of their own; behind them is padding, which is no target."""
+    """Rows have different lengths; after their ends is padding, which does not count as a target."""
     lengths = random.integers(S - 1, STEPS, B) + 2
     words = random.integers(T - 1, STEPS, B) + 1
     source = WORDS + random.integers(VOCABULARY - WORDS, STEPS, B, S)
@@ -157,7 +158,7 @@ def language_model() -> Golden:
 
 
 class TextClassifier(nn.Module):
-    """The mean of what nn.TransformerEncoder makes of a text, mapped to scores of classes."""
+    """The mean output of nn.TransformerEncoder for a text, mapped to scores of classes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,7 +190,7 @@ def classifier() -> Golden:
 
 
 def train(name: str, model: nn.Module, inputs: Tensors, options: dict[str, object]) -> Golden:
-    """Ten steps of Adam on the smoothed cross entropy; decay, if any, is AdamW's, of matrices."""
+    """Ten steps of Adam on the smoothed cross entropy; weight decay, if any, is AdamW's, for matrices only."""
     initial = {k: v.detach().clone() for k, v in model.named_parameters()}
     optimiser = adam(model, float(options.get("weight_decay", 0.0)))
     losses, first = [], {}

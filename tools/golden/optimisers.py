@@ -1,7 +1,7 @@
 """Goldens of ten training steps of one small network under several optimisers.
 
 Every step has its own batch, so tensors carry the step as their first axis: in.x [10, 6, 7],
-after.fc1.weight [10, 16, 7] and so on. Everything runs in double, the optimiser's state included.
+after.fc1.weight [10, 16, 7] and so on. Everything runs in double, including the optimiser's state.
 """
 
 from collections.abc import Iterator

@@ -22,7 +22,7 @@ class Variant:
 
     @property
     def hidden(self) -> int:
-        """Wider than a SIMD register once, narrower once; never a multiple of one."""
+        """One size wider and one narrower than a SIMD register; never a multiple of it."""
         return 13 if self.layers == 1 else 5
 
 
@@ -93,7 +93,7 @@ def make_inputs(random: Random, variant: Variant, states: tuple[str, ...]) -> di
 
 
 def run(module: nn.RNNBase, x: torch.Tensor, state, lengths: torch.Tensor | None):
-    """Outputs behind a sequence's end are 0; the final state is that of its last real step."""
+    """Outputs after the end of a sequence are 0; the final state is that of its last real step."""
     if lengths is None:
         return module(x, state)
     packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)

@@ -1,4 +1,4 @@
-"""Makes a safetensors file whose bytes depend on its contents alone.
+"""Makes a safetensors file whose bytes depend only on its content.
 
 The official writer keeps the metadata in a hash map, so its bytes differ from run to run.
 """

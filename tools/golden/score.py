@@ -1,14 +1,14 @@
-"""Writes tests/golden/score/: what sacreBLEU says of hostile lines, for the tests of heed/evaluation/.
+"""Writes tests/golden/score/: the scores of sacreBLEU for difficult lines, for the tests of heed/evaluation/.
 
-It needs sacreBLEU 2.6.0 and NumPy 2 (resampled scores are rounded otherwise by NumPy 1), nothing else:
+It needs only sacreBLEU 2.6.0 and NumPy 2 (NumPy 1 rounds resampled scores differently):
 
   python3 -m venv build/venv-score && build/venv-score/bin/pip install sacrebleu==2.6.0 "numpy>=2"
   build/venv-score/bin/python tools/golden/score.py
   build/venv-score/bin/python tools/golden/score.py --newstest DIR
 
-The second form takes the outputs of 16 systems for newstest2017 English-German out of sacreBLEU's source
-package, downloaded by pip, and puts them into DIR as gzip files, with tests/golden/score/newstest2017.json for
-their scores. The tests look for them in the folder newstest2017-en-de of the shared data.
+The second form extracts the outputs of 16 systems for newstest2017 English-German from sacreBLEU's source
+package, downloaded by pip, writes them to DIR as gzip files, and their scores to
+tests/golden/score/newstest2017.json. The tests look for them in the folder newstest2017-en-de of the shared data.
 """
 
 import argparse
@@ -37,7 +37,7 @@ from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "golden" / "score"
 
-# Hypothesis of one system, of another, reference, second reference.
+# Hypotheses of two systems, reference, second reference.
 LINES = [
     ("The cat sat on the mat.", "A cat sits on mat.", "The cat is on the mat.", "There is a cat on the mat."),
     ("", "", "", ""),
@@ -81,7 +81,7 @@ LINES = [
     ("Trailing space and tab \t ", "Trailing", "Trailing space and tab", " Leading"),
     ("MiXeD cAsE Words", "mixed", "mixed case words", "MIXED CASE WORDS"),
 ]
-# Only in the tests of functions: a file ends its lines here.
+# Used only in the tests of functions, because they contain line ends.
 ONE_LINE_ONLY = ["soft-\nhyphen and\n-more\nlines", "&amp;\n", "'s\n"]
 
 BLEU_CASES = [dict(tokenize=t, **more) for t in ("13a", "intl", "zh", "char", "none") for more in (
@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--newstest", type=pathlib.Path, metavar="DIR")
     options = parser.parse_args()
     assert sacrebleu.__version__ == "2.6.0" and numpy.__version__ >= "2", "see above"
-    logging.disable(logging.WARNING)  # advice on sentence BLEU, for each of thousands
+    logging.disable(logging.WARNING)  # hides thousands of warnings about sentence BLEU
     FOLDER.mkdir(parents=True, exist_ok=True)
     if options.newstest:
         return write_newstest(options.newstest)
@@ -142,7 +142,7 @@ def main():
     for name, arguments in OUTPUTS.items():
         out = subprocess.run([sys.executable, "-m", "sacrebleu", *arguments.split(), "-q"], cwd=FOLDER, check=True,
                              stdout=subprocess.PIPE).stdout
-        # The explanation below a table of paired tests is prose, and heed has its own: the table alone is kept.
+        # heed has its own explanation below a table of paired tests, so only the table is kept.
         (FOLDER / name).write_bytes(out.split(b"\n\n")[0] + b"\n" if name == "paired_bs.txt" else out)
     return 0
 
@@ -171,7 +171,7 @@ def ter_words():
 
 
 def edits():
-    """Long sentences of few words, and blocks moved far: where the limits of the search matter. A letter is a word."""
+    """Long sentences of few words and blocks moved far, where the search limits matter. A letter is a word."""
     draw = random.Random(5)
     pairs = [("".join(draw.choices(letters, k=n)), "".join(draw.choices(letters, k=m)))
              for letters in ("ab", "abcdef", "abcdefghijklmnop") for n, m in ((30, 30), (90, 70), (20, 110), (70, 10))]
@@ -188,7 +188,7 @@ def columns():
 
 
 def scores(metric, case):
-    """Of the corpus and of each sentence, against one reference and against two."""
+    """Scores of the corpus and of each sentence, against one reference and against two."""
     result = {"options": case}
     hypotheses, _, references = columns()
     for count in (1, 2):
@@ -211,7 +211,7 @@ def random_numbers(seed):
 
 
 def sums():
-    """Means of k / 7, whose sums round."""
+    """Means of k / 7, whose sums are rounded."""
     import statistics
     result = []
     for n in (1, 5, 8, 100, 128, 129, 1000, 1003):
@@ -242,7 +242,7 @@ class PlainUnpickler(pickle.Unpickler):
 
 
 def newstest_systems():
-    """[(name, lines)], the last one the reference."""
+    """[(name, lines)]; the last one is the reference."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", folder,
                         "sacrebleu==2.6.0"], check=True)

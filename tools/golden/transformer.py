@@ -17,7 +17,7 @@ def goldens() -> Iterator[Golden]:
 
 
 def multi_head() -> Iterator[Golden]:
-    """The weights of each head and their mean go along; only the result has an upstream gradient."""
+    """Includes the weights of each head and their mean; only the result has an upstream gradient."""
     yield multi_head_of("multi_head")
     yield multi_head_of("multi_head_no_bias", bias=False)
     yield multi_head_of("multi_head_cross", memory=EMBED)
@@ -36,7 +36,7 @@ def multi_head() -> Iterator[Golden]:
 def multi_head_of(
     name: str, memory: int | None = None, given: tuple[str, ...] = (), **options: object
 ) -> Golden:
-    """One module; `memory` is the size of what is asked, if that is not x itself."""
+    """One module; `memory` is the size of the memory, if that is not x itself."""
     random = Random(name)
     module = randomise(nn.MultiheadAttention(EMBED, HEADS, batch_first=True, **options), random)
     inputs: Tensors = {"x": random.normal(B, T, EMBED)}
@@ -47,7 +47,7 @@ def multi_head_of(
         inputs["lengths"] = torch.tensor([keys - 2, keys])
     if "mask" in given:
         inputs["mask"] = random.mask(T, keys, share=0.6)
-        inputs["mask"][:, 0] = True  # PyTorch's rows that see nothing are not ours
+        inputs["mask"][:, 0] = True  # PyTorch differs from heed for rows without visible keys
     if "bias" in given:
         inputs["bias"] = random.normal(T, keys)
 
@@ -72,12 +72,12 @@ def multi_head_of(
 
 
 def padding(lengths: torch.Tensor, keys: int) -> torch.Tensor:
-    """True behind the end, as PyTorch's key_padding_mask wants it."""
+    """True after the end, as PyTorch's key_padding_mask requires."""
     return torch.arange(keys) >= lengths[:, None]
 
 
 def future(length: int) -> torch.Tensor:
-    """True above the diagonal, as PyTorch's attn_mask wants it."""
+    """True above the diagonal, as PyTorch's attn_mask requires."""
     return torch.ones(length, length).triu(1).bool()
 
 
@@ -128,5 +128,5 @@ def decoder_layers() -> Iterator[Golden]:
 
 
 def watch_kinks(module: nn.Module) -> None:
-    """The feed-forward part's ReLU must not stand on its corner."""
+    """The ReLU of the feed-forward part must have no inputs near 0."""
     module.linear1.register_forward_hook(lambda _, __, output: check_no_kink(output.detach()))

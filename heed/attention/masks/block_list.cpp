@@ -1,4 +1,5 @@
-#include "heed/attention/masks/block_list.h"
+// block_list: pairs of blocks, kept as a table of [query block][key block].
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 
@@ -12,7 +13,7 @@ using kernels::Cover;
 using kernels::Region;
 using Lists = std::vector<std::vector<BlockPair>>;
 
-// Which pairs are listed, as a table.
+// A table of the listed pairs.
 class ListedBlocks : public kernels::Visibility {
  public:
   ListedBlocks(std::int64_t size, std::int64_t query_blocks, std::int64_t key_blocks,
@@ -33,7 +34,7 @@ class ListedBlocks : public kernels::Visibility {
     const std::int64_t end = region.col + region.cols;
     bool exact = true;
     for (std::int64_t r = 0; r < region.rows; ++r) {
-      if (r > 0 && (region.row + r) % size_ != 0) {  // the same block as the row before
+      if (r > 0 && (region.row + r) % size_ != 0) {  // the same block as the previous row
         first[r] = first[r - 1], last[r] = last[r - 1];
         continue;
       }
@@ -53,19 +54,19 @@ class ListedBlocks : public kernels::Visibility {
     for (std::int64_t r = 0; r < region.rows; r += size_ - (region.row + r) % size_) {
       const std::uint8_t* const keys = row(region, r);
       for (std::int64_t c = 0; c < region.cols; c += size_ - (region.col + c) % size_) {
-        const bool seen = keys[(region.col + c) / size_] != 0;
-        all = all && seen;
-        none = none && !seen;
+        const bool visible = keys[(region.col + c) / size_] != 0;
+        all = all && visible;
+        none = none && !visible;
       }
     }
     return none ? Cover::none : all ? Cover::all : Cover::some;
   }
 
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
     for (std::int64_t r = 0; r < region.rows; ++r) {
       const std::uint8_t* const keys = row(region, r);
       for (std::int64_t c = 0; c < region.cols; ++c) {
-        seen[c * stride + r] = keys[(region.col + c) / size_];
+        visible[c * stride + r] = keys[(region.col + c) / size_];
       }
     }
   }

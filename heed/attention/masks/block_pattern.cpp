@@ -7,7 +7,7 @@
 
 namespace heed {
 
-bool BlockPattern::sees(std::int64_t query_block, std::int64_t key_block) const {
+bool BlockPattern::visible(std::int64_t query_block, std::int64_t key_block) const {
   const std::int64_t distance = key_block - query_block;
   if (distance >= -local && distance <= local) return true;
   if (every == 0) return false;
@@ -43,27 +43,27 @@ class PatternBlocks : public kernels::Visibility {
     const std::int64_t last_key = block_of(region.col + region.cols - 1);
     for (std::int64_t q = query_block(region, 0); q <= last_query; ++q) {
       for (std::int64_t k = block_of(region.col); k <= last_key; ++k) {
-        (pattern_.sees(q, k) ? none : all) = false;
+        (pattern_.visible(q, k) ? none : all) = false;
         if (!all && !none) return Cover::some;
       }
     }
     return all ? Cover::all : Cover::none;
   }
 
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
     for (std::int64_t r = 0, next = 0; r < region.rows; r = next) {
       const std::int64_t block = query_block(region, r);
-      const std::int64_t last = (block + 1) * pattern_.size;  // the position behind the block
+      const std::int64_t last = (block + 1) * pattern_.size;  // the first position after the block
       next = std::min(region.rows, r + last - positions_(region.batch, region.row + r));
       for (std::int64_t c = 0; c < region.cols; ++c) {
-        const bool sees = pattern_.sees(block, block_of(region.col + c));
-        std::fill_n(seen + c * stride + r, next - r, static_cast<std::uint8_t>(sees ? 1 : 0));
+        const bool shown = pattern_.visible(block, block_of(region.col + c));
+        std::fill_n(visible + c * stride + r, next - r, static_cast<std::uint8_t>(shown ? 1 : 0));
       }
     }
   }
 
  private:
-  // A query may stand before the first key.
+  // The position of a query may be negative.
   std::int64_t block_of(std::int64_t position) const {
     const std::int64_t block = position / pattern_.size;
     return position % pattern_.size < 0 ? block - 1 : block;
@@ -76,23 +76,6 @@ class PatternBlocks : public kernels::Visibility {
   QueryPositions positions_;
 };
 
-class BlockPatternMask : public MaskImpl {
- public:
-  BlockPatternMask(const BlockPattern& pattern, Corner corner)
-      : pattern_(pattern), corner_(corner) {}
-  std::string name() const override { return "block_pattern"; }
-  std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
-    return std::make_unique<PatternBlocks>(pattern_, QueryPositions(corner_, shape));
-  }
-
- private:
-  BlockPattern pattern_;
-  Corner corner_;
-};
-
-// Beyond every position; its square does not overflow.
-constexpr std::int64_t kBeyondEveryBlock = std::int64_t{1} << 30;
-
 }  // namespace
 
 Mask block_pattern(const BlockPattern& pattern, Corner corner) {
@@ -101,10 +84,10 @@ Mask block_pattern(const BlockPattern& pattern, Corner corner) {
   HEED_CHECK(pattern.local >= 0 && pattern.every >= 0,
              "[block_pattern] local {}, every {}: neither may be negative", pattern.local,
              pattern.every);
-  BlockPattern near = pattern;
-  near.size = std::min(pattern.size, kBeyondEveryBlock);
-  near.local = std::min(pattern.local, kBeyondEveryBlock);
-  return make_mask<BlockPatternMask>(near, corner);
+  BlockPattern limited = pattern;
+  limited.size = std::min(pattern.size, kFarPosition);
+  limited.local = std::min(pattern.local, kFarPosition);
+  return position_mask<PatternBlocks>("block_pattern", limited, corner);
 }
 
 }  // namespace heed

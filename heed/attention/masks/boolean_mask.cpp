@@ -1,4 +1,5 @@
-#include "heed/attention/masks/boolean_mask.h"
+// boolean_mask: the elements of a tensor, read eight at a time.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,9 @@ using kernels::Cover;
 using kernels::Region;
 
 static_assert(std::endian::native == std::endian::little, "the first byte must be the lowest");
-constexpr std::uint64_t kAllSeen = 0x0101010101010101;
+constexpr std::uint64_t kAllVisible = 0x0101010101010101;
 
-// Up to eight bytes, 0 beyond them.
+// Loads up to eight bytes; the others are 0.
 std::uint64_t load(const std::uint8_t* from, std::int64_t bytes) {
   std::uint64_t word = 0;
   std::memcpy(&word, from, static_cast<std::size_t>(std::min<std::int64_t>(bytes, 8)));
@@ -40,7 +41,7 @@ void transpose(std::array<std::uint64_t, 8>& words) {
   exchange(1, 0x00ff00ff00ff00ff);
 }
 
-// Where a row sees something, and how much.
+// The range of visible keys of a row, and their number.
 struct Found {
   std::int64_t first = 0, last = 0, count = 0;
 };
@@ -57,10 +58,10 @@ Found find(const std::uint8_t* row, std::int64_t cols) {
   return found;
 }
 
-// Elements [B, H, Tq, Tk], where the strides of axes that are stretched are 0.
+// Elements [B, H, Tq, Tk]; broadcast axes have stride 0.
 class Elements : public kernels::Visibility {
  public:
-  explicit Elements(Tensor seen) : tensor_(std::move(seen)), strides_(tensor_.strides()) {
+  explicit Elements(Tensor visible) : tensor_(std::move(visible)), strides_(tensor_.strides()) {
     for (int axis = 0; axis < 4; ++axis) {
       if (tensor_.size(axis) == 1) strides_[axis] = 0;
     }
@@ -79,29 +80,30 @@ class Elements : public kernels::Visibility {
   }
 
   Cover cover(const Region& region) const override {
-    std::uint64_t any = 0, all = kAllSeen;
+    std::uint64_t any = 0, all = kAllVisible;
     for (std::int64_t r = 0; r < distinct_rows(region); ++r) {
       const std::uint8_t* const from = row(region, r);
       for (std::int64_t c = 0; c < region.cols; c += 8) {
         const std::uint64_t word = load(from + c, region.cols - c);
         any |= word;
-        all &= region.cols - c < 8 ? word | kAllSeen << 8 * (region.cols - c) : word;
+        all &= region.cols - c < 8 ? word | kAllVisible << 8 * (region.cols - c) : word;
       }
-      if (any != 0 && all != kAllSeen) return Cover::some;
+      if (any != 0 && all != kAllVisible) return Cover::some;
     }
     return any == 0 ? Cover::none : Cover::all;
   }
 
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
     if (strides_[2] == 0) {
       const std::uint8_t* const from = row(region, 0);
       for (std::int64_t c = 0; c < region.cols; ++c) {
-        std::memset(seen + c * stride, from[c], static_cast<std::size_t>(region.rows));
+        std::memset(visible + c * stride, from[c], static_cast<std::size_t>(region.rows));
       }
       return;
     }
     for (std::int64_t c = 0; c < region.cols; c += 8) {
-      for (std::int64_t r = 0; r < region.rows; r += 8) fill_square(region, {r, c}, seen, stride);
+      for (std::int64_t r = 0; r < region.rows; r += 8)
+        fill_square(region, {r, c}, visible, stride);
     }
   }
 
@@ -118,7 +120,7 @@ class Elements : public kernels::Visibility {
   std::int64_t distinct_rows(const Region& region) const {
     return strides_[2] == 0 ? std::min<std::int64_t>(region.rows, 1) : region.rows;
   }
-  void fill_square(const Region& region, At at, std::uint8_t* seen, std::int64_t stride) const {
+  void fill_square(const Region& region, At at, std::uint8_t* visible, std::int64_t stride) const {
     const std::int64_t rows = std::min<std::int64_t>(region.rows - at.row, 8);
     const std::int64_t cols = std::min<std::int64_t>(region.cols - at.col, 8);
     std::array<std::uint64_t, 8> words{};
@@ -127,7 +129,7 @@ class Elements : public kernels::Visibility {
     }
     transpose(words);
     for (std::int64_t c = 0; c < cols; ++c) {
-      std::memcpy(seen + (at.col + c) * stride + at.row, &words[static_cast<std::size_t>(c)],
+      std::memcpy(visible + (at.col + c) * stride + at.row, &words[static_cast<std::size_t>(c)],
                   static_cast<std::size_t>(rows));
     }
   }
@@ -138,23 +140,24 @@ class Elements : public kernels::Visibility {
 
 class BooleanMask : public MaskImpl {
  public:
-  explicit BooleanMask(const Tensor& seen) : given_(seen) {}
+  explicit BooleanMask(const Tensor& visible) : given_(visible) {}
   std::string name() const override { return "boolean_mask"; }
   std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
     const Shape needed{shape.B, shape.H, shape.Tq, shape.Tk};
-    Tensor seen = given_;
-    while (seen.rank() < 4) seen = view::unsqueeze(seen, 0);
+    Tensor visible = given_;
+    while (visible.rank() < 4) visible = view::unsqueeze(visible, 0);
     for (int axis = 0; axis < 4; ++axis) {
-      HEED_CHECK(seen.size(axis) == needed[axis] || seen.size(axis) == 1,
+      HEED_CHECK(visible.size(axis) == needed[axis] || visible.size(axis) == 1,
                  "[attention] boolean_mask {} does not broadcast to [B, H, Tq, Tk] = {}",
                  to_string(given_.shape()), to_string(needed));
     }
-    // Keys must lie side by side; a row that is all or nothing is stretched to that.
-    if (shape.Tk != 1 && seen.size(3) == 1) {
-      seen = view::expand(seen, {seen.size(0), seen.size(1), seen.size(2), shape.Tk});
+    // Keys must be contiguous; a broadcast key axis is expanded.
+    if (shape.Tk != 1 && visible.size(3) == 1) {
+      visible =
+          view::expand(visible, {visible.size(0), visible.size(1), visible.size(2), shape.Tk});
     }
-    if (seen.size(3) != 1 && seen.strides()[3] != 1) seen = contiguous_copy(seen);
-    return std::make_unique<Elements>(seen);
+    if (visible.size(3) != 1 && visible.strides()[3] != 1) visible = contiguous_copy(visible);
+    return std::make_unique<Elements>(visible);
   }
 
  private:
@@ -163,13 +166,14 @@ class BooleanMask : public MaskImpl {
 
 }  // namespace
 
-Mask boolean_mask(const Tensor& seen) {
-  HEED_CHECK(seen.dtype() == DType::boolean,
-             "[boolean_mask] the mask is {}: it must be boolean, true where a key may be seen",
-             name_of(seen.dtype()));
-  HEED_CHECK(seen.rank() <= 4, "[boolean_mask] the mask {}: at most [B, H, Tq, Tk]",
-             to_string(seen.shape()));
-  return make_mask<BooleanMask>(seen);
+Mask boolean_mask(const Tensor& visible) {
+  HEED_CHECK(
+      visible.dtype() == DType::boolean,
+      "[boolean_mask] the mask is {}: it must be boolean, true where a query may attend to a key",
+      name_of(visible.dtype()));
+  HEED_CHECK(visible.rank() <= 4, "[boolean_mask] the mask {}: at most [B, H, Tq, Tk]",
+             to_string(visible.shape()));
+  return make_mask<BooleanMask>(visible);
 }
 
 }  // namespace heed

@@ -1,4 +1,5 @@
-#include "heed/attention/masks/dilated_window.h"
+// dilated_window: a window with gaps.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 
@@ -35,7 +36,7 @@ class Dilated : public kernels::Visibility {
     return step_ == 1;
   }
 
-  // Distances of keys from queries that occur in a rectangle have no gaps.
+  // The distances of keys from queries in a rectangle have no gaps.
   Cover cover(const Region& region) const override {
     if (region.rows == 0 || region.cols == 0) return Cover::none;
     const std::int64_t first = positions_(region.batch, region.row);
@@ -46,12 +47,13 @@ class Dilated : public kernels::Visibility {
     return all ? Cover::all : Cover::some;
   }
 
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
     const std::int64_t first = positions_(region.batch, region.row);
     for (std::int64_t c = 0; c < region.cols; ++c) {
-      std::uint8_t* const to = seen + c * stride;
+      std::uint8_t* const to = visible + c * stride;
       std::fill_n(to, region.rows, std::uint8_t{0});
-      const std::int64_t ahead = region.col + c - first;  // of the first row; row r: ahead - r
+      const std::int64_t ahead =
+          region.col + c - first;  // distance from the first row; from row r: ahead - r
       std::int64_t distance = round_down(std::min(after_, ahead), step_);
       for (; distance >= -before_ && ahead - distance < region.rows; distance -= step_) {
         to[ahead - distance] = 1;
@@ -64,22 +66,6 @@ class Dilated : public kernels::Visibility {
   QueryPositions positions_;
 };
 
-class DilatedMask : public MaskImpl {
- public:
-  DilatedMask(const DilatedWindow& window, Corner corner) : window_(window), corner_(corner) {}
-  std::string name() const override { return "dilated_window"; }
-  std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
-    return std::make_unique<Dilated>(window_, QueryPositions(corner_, shape));
-  }
-
- private:
-  DilatedWindow window_;
-  Corner corner_;
-};
-
-// Beyond every position; its square does not overflow.
-constexpr std::int64_t kBeyondEveryStep = std::int64_t{1} << 30;
-
 }  // namespace
 
 Mask dilated_window(const DilatedWindow& window, Corner corner) {
@@ -87,10 +73,10 @@ Mask dilated_window(const DilatedWindow& window, Corner corner) {
              "[dilated_window] left {}, right {}: neither may be negative", window.left,
              window.right);
   HEED_CHECK(window.step >= 1, "[dilated_window] step {}: it must be at least 1", window.step);
-  const DilatedWindow near{.left = std::min(window.left, kBeyondEveryStep),
-                           .right = std::min(window.right, kBeyondEveryStep),
-                           .step = std::min(window.step, kBeyondEveryStep)};
-  return make_mask<DilatedMask>(near, corner);
+  const DilatedWindow limited{.left = std::min(window.left, kFarPosition),
+                              .right = std::min(window.right, kFarPosition),
+                              .step = std::min(window.step, kFarPosition)};
+  return position_mask<Dilated>("dilated_window", limited, corner);
 }
 
 }  // namespace heed

@@ -1,4 +1,5 @@
-#include "heed/attention/masks/end_symbol.h"
+// lengths_by_end_symbol: lengths of sequences that end at a symbol.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 

@@ -1,4 +1,5 @@
-#include "heed/attention/masks/global_positions.h"
+// global_positions: listed positions attend to all and all attend to them.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 
@@ -35,14 +36,14 @@ class Globals : public kernels::Visibility {
     return queries == 0 && keys == 0 ? Cover::none : Cover::some;
   }
 
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
     for (std::int64_t r = 0; r < region.rows; ++r) {
       const std::uint8_t all = listed(positions_(region.batch, region.row + r)) ? 1 : 0;
-      for (std::int64_t c = 0; c < region.cols; ++c) seen[c * stride + r] = all;
+      for (std::int64_t c = 0; c < region.cols; ++c) visible[c * stride + r] = all;
     }
     const auto [from, to] = listed_in(region.col, region.col + region.cols);
     for (auto key = from; key != to; ++key) {
-      std::fill_n(seen + (*key - region.col) * stride, region.rows, std::uint8_t{1});
+      std::fill_n(visible + (*key - region.col) * stride, region.rows, std::uint8_t{1});
     }
   }
 
@@ -64,26 +65,12 @@ class Globals : public kernels::Visibility {
   QueryPositions positions_;
 };
 
-class GlobalPositions : public MaskImpl {
- public:
-  GlobalPositions(std::vector<std::int64_t> sorted, Corner corner)
-      : sorted_(std::move(sorted)), corner_(corner) {}
-  std::string name() const override { return "global_positions"; }
-  std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
-    return std::make_unique<Globals>(sorted_, QueryPositions(corner_, shape));
-  }
-
- private:
-  std::vector<std::int64_t> sorted_;
-  Corner corner_;
-};
-
 }  // namespace
 
 Mask global_positions(std::vector<std::int64_t> positions, Corner corner) {
   std::sort(positions.begin(), positions.end());
   positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
-  return make_mask<GlobalPositions>(std::move(positions), corner);
+  return position_mask<Globals>("global_positions", std::move(positions), corner);
 }
 
 }  // namespace heed

@@ -1,4 +1,5 @@
-// Masks under which each query sees one interval of keys: a member says which, the rest follows.
+// Masks that show one interval of keys to each query: a derived class gives the interval, this one
+// does the rest.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +11,12 @@
 
 namespace heed {
 
-/// Keys [first, last); none if last <= first. May reach beyond the keys that exist.
+/// Keys [first, last); none if last <= first. May extend beyond the existing keys.
 struct Interval {
   std::int64_t first = 0, last = 0;
 };
 
-/// Self has `Interval interval(batch, row) const`, or the same of (batch, head, row).
+/// Self has `Interval interval(batch, row) const`, or with arguments (batch, head, row).
 template <typename Self>
 class IntervalVisibility : public kernels::Visibility {
  public:
@@ -23,9 +24,9 @@ class IntervalVisibility : public kernels::Visibility {
                  std::int64_t* last) const final {
     const std::int64_t end = region.col + region.cols;
     for (std::int64_t r = 0; r < region.rows; ++r) {
-      const Interval seen = of(region, r);
-      first[r] = std::clamp(seen.first, region.col, end);
-      last[r] = std::clamp(seen.last, first[r], end);
+      const Interval visible = of(region, r);
+      first[r] = std::clamp(visible.first, region.col, end);
+      last[r] = std::clamp(visible.last, first[r], end);
     }
     return true;
   }
@@ -33,21 +34,21 @@ class IntervalVisibility : public kernels::Visibility {
   kernels::Cover cover(const kernels::Region& region) const final {
     bool all = true, none = true;
     for (std::int64_t r = 0; r < region.rows; ++r) {
-      const Interval seen = of(region, r);
-      all = all && seen.first <= region.col && seen.last >= region.col + region.cols;
-      none =
-          none && std::min(seen.last, region.col + region.cols) <= std::max(seen.first, region.col);
+      const Interval visible = of(region, r);
+      all = all && visible.first <= region.col && visible.last >= region.col + region.cols;
+      none = none && std::min(visible.last, region.col + region.cols) <=
+                         std::max(visible.first, region.col);
     }
     return all ? kernels::Cover::all : none ? kernels::Cover::none : kernels::Cover::some;
   }
 
-  void fill(const kernels::Region& region, std::uint8_t* seen, std::int64_t stride) const final {
+  void fill(const kernels::Region& region, std::uint8_t* visible, std::int64_t stride) const final {
     std::array<std::int64_t, kPieceRows> first, last;
     for_each_rows(region, [&](const kernels::Region& piece, std::int64_t r0) {
       intervals(piece, first.data(), last.data());
       for (std::int64_t c = 0; c < piece.cols; ++c) {
         const std::int64_t key = piece.col + c;
-        std::uint8_t* const to = seen + c * stride + r0;
+        std::uint8_t* const to = visible + c * stride + r0;
         for (std::size_t r = 0; r < static_cast<std::size_t>(piece.rows); ++r) {
           to[r] = static_cast<std::uint8_t>((first[r] <= key) & (key < last[r]));
         }

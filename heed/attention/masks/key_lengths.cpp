@@ -1,4 +1,5 @@
-#include "heed/attention/masks/key_lengths.h"
+// key_lengths: padding by length.
+#include "heed/attention/masks.h"
 
 #include "heed/attention/masks/interval.h"
 #include "heed/base/arena_vector.h"

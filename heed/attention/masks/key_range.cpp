@@ -1,4 +1,5 @@
-#include "heed/attention/masks/key_range.h"
+// key_range: one range of keys for every query.
+#include "heed/attention/masks.h"
 
 #include "heed/attention/masks/interval.h"
 

@@ -1,4 +1,4 @@
-// A mask from a function of one's own, compiled into the loop that asks it.
+// A mask from a function of the user's, compiled into the loop that calls it.
 #pragma once
 
 #include <algorithm>
@@ -24,14 +24,15 @@ class FunctionVisibility : public kernels::Visibility {
     return false;
   }
   kernels::Cover cover(const kernels::Region&) const override { return kernels::Cover::some; }
-  void fill(const kernels::Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const kernels::Region& region, std::uint8_t* visible,
+            std::int64_t stride) const override {
     kernels::run_inline([&] {
       kernels::Held<F> f = f_;
       const auto b = static_cast<int>(region.batch), h = static_cast<int>(region.head);
       const auto row = static_cast<int>(region.row), rows = static_cast<int>(region.rows);
       for (std::int64_t c = 0; c < region.cols; ++c) {
         const auto j = static_cast<int>(region.col + c);
-        std::uint8_t* const to = seen + c * stride;
+        std::uint8_t* const to = visible + c * stride;
         for (int r = 0; r < rows; ++r) to[r] = f(b, h, row + r, j) ? 1 : 0;
       }
     });
@@ -57,9 +58,9 @@ class FunctionMask : public MaskImpl {
 
 }  // namespace detail
 
-/// Query i sees key j in head h of sequence b where f(b, h, i, j), all int, is true. f is called
-/// from several threads, for every head, and must not throw. It is asked everywhere that masks
-/// composed with it by & leave open.
+/// Query i attends to key j in head h of sequence b where f(b, h, i, j), all int, is true. f is
+/// called from several threads, for every head, and must not throw. It is called for all pairs that
+/// masks combined with it by & leave visible.
 template <typename F>
 Mask mask_fn(F f) {
   return make_mask<detail::FunctionMask<F>>(std::move(f));

@@ -8,12 +8,13 @@
 
 namespace heed {
 
-/// Rows in a piece; the driver never asks for more at once.
+/// Rows in a piece; the driver never requests more at once.
 inline constexpr std::int64_t kPieceRows = kernels::kMaxBlockRows;
 /// Columns in a piece.
 inline constexpr std::int64_t kPieceCols = kernels::kStripKeys;
 
-/// Calls f(piece, r) with pieces of at most kPieceRows rows; r is the first within the region.
+/// Calls f(piece, r) with pieces of at most kPieceRows rows; r is the first row of the piece within
+/// the region.
 template <typename F>
 void for_each_rows(const kernels::Region& region, const F& f) {
   kernels::Region piece = region;

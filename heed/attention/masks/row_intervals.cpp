@@ -1,4 +1,5 @@
-#include "heed/attention/masks/row_intervals.h"
+// row_intervals: a range of keys for each query.
+#include "heed/attention/masks.h"
 
 #include "heed/attention/masks/interval.h"
 #include "heed/base/error.h"

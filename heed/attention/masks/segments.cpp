@@ -1,4 +1,5 @@
-#include "heed/attention/masks/segments.h"
+// segments: queries attend to keys of the same id.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 
@@ -62,11 +63,11 @@ class MixedSegments : public kernels::Visibility {
     if (*q_most < *k_least || *k_most < *q_least) return Cover::none;
     return *q_least == *q_most && *k_least == *k_most ? Cover::all : Cover::some;
   }
-  void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const override {
+  void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
     const std::int64_t* const q = queries_.of(region.batch) + region.row;
     for (std::int64_t c = 0; c < region.cols; ++c) {
       const std::int64_t id = keys_.of(region.batch)[region.col + c];
-      for (std::int64_t r = 0; r < region.rows; ++r) seen[c * stride + r] = q[r] == id;
+      for (std::int64_t r = 0; r < region.rows; ++r) visible[c * stride + r] = q[r] == id;
     }
   }
 

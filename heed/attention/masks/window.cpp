@@ -1,9 +1,10 @@
-#include "heed/attention/masks/window.h"
+// causal and window: bands along the diagonal.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 
 #include "heed/attention/masks/interval.h"
-#include "heed/base/arena_vector.h"
+#include "heed/attention/masks/query_positions.h"
 #include "heed/base/error.h"
 
 namespace heed {
@@ -11,45 +12,25 @@ namespace {
 
 class Band : public IntervalVisibility<Band> {
  public:
-  Band(Interval around, ArenaVector<std::int64_t> shifts)
-      : around_(around), shifts_(std::move(shifts)) {}
+  Band(Interval around, QueryPositions positions)
+      : around_(around), positions_(std::move(positions)) {}
   Interval interval(std::int64_t batch, std::int64_t row) const {
-    const std::int64_t position = row + shifts_[static_cast<std::size_t>(batch)];
+    const std::int64_t position = positions_(batch, row);
     return {position + around_.first, position + around_.last};
   }
 
  private:
-  Interval around_;
-  ArenaVector<std::int64_t> shifts_;
+  Interval around_;  // relative to the position
+  QueryPositions positions_;
 };
 
-class Window : public MaskImpl {
- public:
-  Window(const char* name, Interval around, Corner corner)
-      : name_(name), around_(around), corner_(corner) {}
-  std::string name() const override { return name_; }
-  std::unique_ptr<kernels::Visibility> bind(const kernels::AttentionShape& shape) const override {
-    ArenaVector<std::int64_t> shifts;
-    shifts.reserve(static_cast<std::size_t>(shape.B));
-    for (std::int64_t b = 0; b < shape.B; ++b) {
-      shifts.push_back(corner_.shift(shape.queries(b), shape.keys(b)));
-    }
-    return std::make_unique<Band>(around_, std::move(shifts));
-  }
-
- private:
-  const char* name_;
-  Interval around_;  // of the position
-  Corner corner_;
-};
-
-// Beyond every position, and far from overflow when added to one.
+// Larger than every position, and no overflow when one is added.
 constexpr std::int64_t kBeyondEveryPosition = std::int64_t{1} << 60;
 
 }  // namespace
 
 Mask causal(Corner corner) {
-  return make_mask<Window>("causal", Interval{-kBeyondEveryPosition, 1}, corner);
+  return position_mask<Band>("causal", Interval{-kBeyondEveryPosition, 1}, corner);
 }
 
 Mask window(std::int64_t left, std::int64_t right, Corner corner) {
@@ -58,7 +39,7 @@ Mask window(std::int64_t left, std::int64_t right, Corner corner) {
              right);
   const Interval around{-std::min(left, kBeyondEveryPosition),
                         std::min(right, kBeyondEveryPosition) + 1};
-  return make_mask<Window>("window", around, corner);
+  return position_mask<Band>("window", around, corner);
 }
 
 }  // namespace heed

@@ -1,9 +1,11 @@
-#include "heed/attention/masks/window_around.h"
+// window_around: a window around the centre of each query.
+#include "heed/attention/masks.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "heed/attention/masks/interval.h"
+#include "heed/attention/stage.h"
 #include "heed/base/error.h"
 #include "heed/tensor/copy.h"
 
@@ -12,10 +14,10 @@ namespace {
 
 using kernels::AttentionShape;
 
-// Beyond every key, and a whole number in double.
+// Larger than every key, and an integer in double.
 constexpr double kBeyondEveryKey = 0x1p60;
 
-// NaN stays visible in the result: a query that saw nothing instead would hide it.
+// A NaN centre shows every key, so that NaN appears in the result; showing no key would hide it.
 Interval around(double centre, double reach) {
   if (std::isnan(centre)) return {0, static_cast<std::int64_t>(kBeyondEveryKey)};
   const auto key = [](double x) {
@@ -46,11 +48,7 @@ class WindowAround : public MaskImpl {
   WindowAround(Tensor centres, double reach) : centres_(std::move(centres)), reach_(reach) {}
   std::string name() const override { return "window_around"; }
   std::unique_ptr<kernels::Visibility> bind(const AttentionShape& shape) const override {
-    const bool fits = (centres_.size(0) == shape.B || centres_.size(0) == 1) &&
-                      (centres_.size(1) == shape.H || centres_.size(1) == 1) &&
-                      centres_.size(2) == shape.Tq;
-    HEED_CHECK(fits, "[attention] centres of window_around {} do not broadcast to [B, H, Tq] = {}",
-               to_string(centres_.shape()), to_string(Shape({shape.B, shape.H, shape.Tq})));
+    check_query_numbers(name(), "centres", centres_, shape);
     return std::make_unique<Around>(centres_, reach_, shape);
   }
 

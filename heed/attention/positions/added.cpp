@@ -16,8 +16,8 @@ Tensor AddedCode::embed(const Tensor& x, std::int64_t first) const {
              to_string(x.shape()), embed_);
   const std::int64_t T = x.size(1);
   HEED_CHECK(first >= 0 && first <= length_ - T,
-             "[{}] positions {} to {} are asked for, there are 0 to {}: raise max_length", name_,
-             first, first + T - 1, length_ - 1);
+             "[{}] positions {} to {}: only 0 to {} exist, raise max_length", name_, first,
+             first + T - 1, length_ - 1);
   return x + codes(first, T, x.dtype());  // [B, T, E]
 }
 

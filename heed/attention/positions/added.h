@@ -1,20 +1,23 @@
-// What codes have in common that are added to embeddings: y_l = x_l + code(l).
+// The common base of codes that are added to embeddings: y_l = x_l + code(l).
 #pragma once
 
 #include <string_view>
+#include <utility>
 
 #include "heed/attention/position.h"
+#include "heed/attention/positions/code_table.h"
 
 namespace heed {
 
 class AddedCode : public Position {
  public:
-  /// [B, T, E]; throws if x has other features or positions that there are not.
+  /// [B, T, E]; throws if x does not have E features or a position is beyond the limit.
   Tensor embed(const Tensor& x, std::int64_t first = 0) const final;
   std::int64_t length() const final { return length_; }
 
  protected:
-  /// A code of E features for positions [0, length); `name` is who complains, a literal.
+  /// A code of E features for positions [0, length); `name` is used in messages and must be a
+  /// literal.
   AddedCode(std::string_view name, std::int64_t embed, std::int64_t length);
 
  private:
@@ -23,6 +26,22 @@ class AddedCode : public Position {
 
   std::string_view name_;
   std::int64_t embed_, length_;
+};
+
+/// A code with fixed values, which are read from a table.
+class AddedTable : public AddedCode {
+ protected:
+  /// `value` gives the code; positions [0, ready) are computed in advance.
+  AddedTable(std::string_view name, std::int64_t embed, std::int64_t length, std::int64_t ready,
+             CodeTable::Value value)
+      : AddedCode(name, embed, length), table_(0, ready, embed, std::move(value)) {}
+
+ private:
+  Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const final {
+    return table_.rows(first, count, dtype);  // [count, E]
+  }
+
+  CodeTable table_;
 };
 
 }  // namespace heed

@@ -1,12 +1,12 @@
 #include "heed/attention/positions/alibi.h"
 
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/distance_bias.h"
+#include "heed/attention/stages.h"
+#include "heed/attention/stages/distance.h"
 
 namespace heed {
 namespace {
 
-// The slopes are made for the heads and the dtype of the call.
+// Makes the slopes for the heads and the dtype of each call.
 class PaperSlopes : public DistanceStage {
  public:
   explicit PaperSlopes(Corner corner) : corner_(corner) {}

@@ -1,5 +1,5 @@
-// Attention with linear biases (Press et al. 2022), whose slopes are the paper's and not learned.
-// stages/alibi.h takes any slopes.
+// Attention with linear biases (Press et al. 2022), with the fixed slopes of the paper. The stage
+// `alibi` (stages.h) takes any slopes.
 #pragma once
 
 #include "heed/attention/position.h"

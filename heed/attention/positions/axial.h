@@ -1,16 +1,16 @@
-// Learned positions on a grid (Kitaev et al. 2020, Reformer): position l stands in row l / columns
-// and column l % columns, and its code is half the row's vector, half the column's. Of max_length
-// vectors, only about 2 sqrt(max_length) halves are learned.
+// Learned positions on a grid (Kitaev et al. 2020, Reformer): position l is in row l / columns and
+// column l % columns; the first half of its code is the vector of the row, the second that of the
+// column. Only about 2 sqrt(max_length) half vectors are learned.
 #pragma once
 
 #include "heed/attention/positions/added.h"
 
 namespace heed {
 
-/// Parameters "rows" [R, E/2] and "columns" [C, E - E/2]; R C is max_length, or the least above it.
+/// Parameters "rows" [R, E/2] and "columns" [C, E - E/2]; R C is at least max_length.
 class Axial : public AddedCode {
  public:
-  /// Reads max_length and rows; embed.
+  /// Reads max_length and rows of the config, embed of the sizes.
   Axial(const PositionConfig& config, const PositionSizes& sizes,
         Generator& generator = default_generator());
 

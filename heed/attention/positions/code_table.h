@@ -1,5 +1,5 @@
-// Numbers that depend on position and feature alone, made once: sines cost far more than reading
-// them.
+// A table of numbers that depend on position and feature alone, computed once: computing sines
+// costs far more than reading them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ class CodeTable {
  public:
   using Value = std::function<double(std::int64_t position, std::int64_t feature)>;
 
-  /// Keeps the rows of positions [begin, end) in f32; all others are made when asked for.
+  /// Stores the rows of positions [begin, end) in f32; all others are computed on request.
   CodeTable(std::int64_t begin, std::int64_t end, std::int64_t features, Value value);
 
   /// The rows of positions [first, first + count), in f32 or f64.

@@ -1,15 +1,16 @@
-// A learned vector for each position, added to embeddings (Gehring et al. 2017): there are none
-// beyond max_length.
+// A learned vector for each position, added to embeddings (Gehring et al. 2017), for positions
+// below max_length.
 #pragma once
 
 #include "heed/attention/positions/added.h"
 
 namespace heed {
 
-/// Parameter "weight" [max_length, E], first drawn with deviation 0.02 as in GPT-2 and BERT.
+/// Parameter "weight" [max_length, E], initialised with standard deviation 0.02 as in GPT-2 and
+/// BERT.
 class Learned : public AddedCode {
  public:
-  /// Reads max_length; embed.
+  /// Reads max_length of the config, embed of the sizes.
   Learned(const PositionConfig& config, const PositionSizes& sizes,
           Generator& generator = default_generator());
 

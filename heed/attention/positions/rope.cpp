@@ -14,7 +14,7 @@ namespace {
 
 enum class Wave : std::uint8_t { cosine, sine };
 
-// Of the angles of each feature's pair.
+// The cosines or sines of the angles of each feature's pair.
 CodeTable::Value wave(Wave kind, const PositionConfig& config, std::int64_t D) {
   std::vector<double> frequencies;
   for (std::int64_t k = 0; k < D / 2; ++k) {
@@ -32,10 +32,11 @@ CodeTable::Value wave(Wave kind, const PositionConfig& config, std::int64_t D) {
   };
 }
 
-// Before any table is made from it.
+// Checks the config before tables are made from it.
 const PositionConfig& checked(const PositionConfig& config, std::int64_t D) {
   HEED_CHECK(D >= 2 && D % 2 == 0,
-             "[rope] heads have {} features: there must be an even number, which turn in pairs", D);
+             "[rope] heads have {} features: the number must be even, they are rotated in pairs",
+             D);
   HEED_CHECK(config.scaling > 0.0, "[rope] scaling is {}: it must be above 0", config.scaling);
   return config;
 }
@@ -53,7 +54,7 @@ Tensor Rope::turn(const Tensor& x, std::int64_t first) const {
   HEED_CHECK(x.rank() == 4 && x.size(3) == features_, "[rope] x is {}: it must be [B, H, T, {}]",
              to_string(x.shape()), features_);
   const std::int64_t B = x.size(0), H = x.size(1), T = x.size(2), D = x.size(3);
-  const Tensor rows = transpose(x, 1, 2);  // [B, T, H, D]: as projections lie in memory
+  const Tensor rows = transpose(x, 1, 2);  // [B, T, H, D], the memory order of projections
   const int pair_axis = halves_ ? 3 : 4;
   const Shape pairs = halves_ ? Shape{B, T, H, 2, D / 2} : Shape{B, T, H, D / 2, 2};
   const auto [a, b] = split<2>(reshape(rows, pairs), pair_axis);

@@ -1,7 +1,7 @@
 // Rotary positions (Su et al. 2021): pair k of the features of a query or key at position l is
-// turned by the angle (l / scaling) base^(-2k/D), so that scores depend on i - j alone. A pair is
-// features (2k, 2k + 1) as in GPT-J, or (k, k + D/2), `halves`, as in GPT-NeoX and Llama. Scaling
-// above 1 squeezes longer texts into the angles of training (Chen et al. 2023).
+// rotated by the angle (l / scaling) base^(-2k/D), so that scores depend on i - j alone. A pair is
+// features (2k, 2k + 1) as in GPT-J, or (k, k + D/2), `halves`, as in GPT-NeoX and Llama. A scaling
+// above 1 maps longer texts to the angles seen in training (Chen et al. 2023).
 #pragma once
 
 #include "heed/attention/position.h"
@@ -11,7 +11,7 @@ namespace heed {
 
 class Rope : public Position {
  public:
-  /// Reads max_length, base, halves and scaling; head.
+  /// Reads max_length, base, halves and scaling of the config, head of the sizes.
   Rope(const PositionConfig& config, const PositionSizes& sizes);
 
   Tensor turn(const Tensor& x, std::int64_t first = 0) const override;
@@ -19,7 +19,7 @@ class Rope : public Position {
  private:
   bool halves_;
   std::int64_t features_;      // D
-  CodeTable cosines_, sines_;  // D features each, sines negative at the first of a pair
+  CodeTable cosines_, sines_;  // D features each; sines are negated for the first of a pair
 };
 
 inline constexpr PositionKind kRope = position_kind<Rope>(

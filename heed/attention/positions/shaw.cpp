@@ -1,6 +1,6 @@
 #include "heed/attention/positions/shaw.h"
 
-#include "heed/attention/stages/shaw.h"
+#include "heed/attention/stages.h"
 #include "heed/nn/init.h"
 #include "heed/tensor/create.h"
 

@@ -1,15 +1,16 @@
 // Relative position representations (Shaw et al. 2018): a learned vector for each clipped distance
-// is added to keys, another to values. The stages are in stages/shaw.h.
+// is added to keys, another to values. The stages are shaw_keys and shaw_values (stages.h).
 #pragma once
 
 #include "heed/attention/position.h"
 
 namespace heed {
 
-/// Parameters "keys" and "values" [2 clip + 1, D], from distance j - i = -clip on, shared by heads.
+/// Parameters "keys" and "values" [2 clip + 1, D], for distances j - i from -clip to clip, shared
+/// by heads.
 class ShawRelative : public Position {
  public:
-  /// Reads clip; head.
+  /// Reads clip of the config, head of the sizes.
   ShawRelative(const PositionConfig& config, const PositionSizes& sizes,
                Generator& generator = default_generator());
 

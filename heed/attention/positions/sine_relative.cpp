@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "heed/attention/positions/sine_code.h"
-#include "heed/attention/stages/position.h"
-#include "heed/attention/stages/shaw.h"
+#include "heed/attention/stages.h"
+#include "heed/attention/stages/distance.h"
 
 namespace heed {
 namespace {
 
-// Shaw's keys with the table of just those distances that a call has: the kernel multiplies queries
-// by all rows of it.
+// Shaw's keys with a table of only the distances that occur in a call, because the kernel
+// multiplies queries by all rows of the table.
 class SineKeys : public StageImpl {
  public:
   SineKeys(std::shared_ptr<const CodeTable> table, Corner corner)
@@ -44,10 +44,12 @@ SineRelative::SineRelative(const PositionConfig& config, const PositionSizes& si
   const std::int64_t L = config.max_length;
   check_position("sine_relative", "max_length", L);
   check_position("sine_relative", "head", sizes.head);
-  // Shaw's tables are in the order of j - i.
+  // Shaw's tables are ordered by j - i, the negative of what PE takes.
   table_ = std::make_shared<const CodeTable>(
       1 - L, L, sizes.head,
-      [L](std::int64_t behind, std::int64_t f) { return sine_code(-behind, f, L); });
+      [code = sine_code(sizes.head, L)](std::int64_t distance, std::int64_t f) {
+        return code(-distance, f);
+      });
 }
 
 void SineRelative::modify(AttentionSpec& spec, Corner corner) const {

@@ -1,6 +1,7 @@
-// The relative form of sine_code: queries meet the code of their distance from the key as a
-// relative key, in the place of Shaw's learned ones: score += scale q_i . PE(i - j). It is odd,
-// PE(-d) = -PE(d), so before and behind differ, and PE(0) = 0. Any length will do.
+// The relative form of sine_code, used in place of Shaw's learned keys:
+// score_ij += scale q_i . PE(i - j), where i is the position of the query and j that of the key.
+// The sines change sign with i - j and the cosines do not, so PE tells keys before a query from
+// keys after it. PE(0) is 0 in the sines and 1 in the cosines. There is no limit on the length.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@ namespace heed {
 
 class SineRelative : public Position {
  public:
-  /// Reads max_length; head.
+  /// Reads max_length of the config, head of the sizes.
   SineRelative(const PositionConfig& config, const PositionSizes& sizes);
 
   void modify(AttentionSpec& spec, Corner corner) const override;
@@ -23,8 +24,8 @@ class SineRelative : public Position {
 
 inline constexpr PositionKind kSineRelative = position_kind<SineRelative>(
     "sine_relative",
-    "score_ij += q_i . PE(i - j) / sqrt(d), PE(l)_f = sin(pi l (f + 1) / max_length), not learned; "
-    "in the place of Shaw et al. 2018",
+    "score_ij += q_i . PE(i - j) / sqrt(d), PE(l) = [sin(pi l k / L), cos(pi l k / L)], k = 1 to "
+    "d/2, L = max_length, not learned; in place of Shaw et al. 2018",
     PositionWay::scores);
 
 }  // namespace heed

@@ -23,12 +23,7 @@ CodeTable::Value sinusoid(std::int64_t features, double base, bool halves) {
 }
 
 Sinusoidal::Sinusoidal(const PositionConfig& config, const PositionSizes& sizes)
-    : AddedCode("sinusoidal", sizes.embed, kAnyLength),
-      table_(0, config.max_length, sizes.embed, sinusoid(sizes.embed, config.base, config.halves)) {
-}
-
-Tensor Sinusoidal::codes(std::int64_t first, std::int64_t count, DType dtype) const {
-  return table_.rows(first, count, dtype);  // [count, E]
-}
+    : AddedTable("sinusoidal", sizes.embed, kAnyLength, config.max_length,
+                 sinusoid(sizes.embed, config.base, config.halves)) {}
 
 }  // namespace heed

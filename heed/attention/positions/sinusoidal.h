@@ -1,25 +1,20 @@
 // Sinusoids of geometrically growing wavelengths, added to embeddings (Vaswani et al. 2017):
-// feature pair k of position l is sin(l w_k), cos(l w_k) with w_k = base^(-2k/E). The pair's
-// members stand side by side (the paper's formula), or all sines before all cosines (its code).
+// feature pair k of position l is sin(l w_k), cos(l w_k) with w_k = base^(-2k/E). The two features
+// of a pair are adjacent (the formula of the paper), or all sines come before all cosines (its
+// code).
 #pragma once
 
 #include "heed/attention/positions/added.h"
-#include "heed/attention/positions/code_table.h"
 
 namespace heed {
 
-class Sinusoidal : public AddedCode {
+class Sinusoidal : public AddedTable {
  public:
-  /// Reads max_length, base and halves; embed.
+  /// Reads max_length, base and halves of the config, embed of the sizes.
   Sinusoidal(const PositionConfig& config, const PositionSizes& sizes);
-
- private:
-  Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const override;
-
-  CodeTable table_;
 };
 
-/// The code's value at (position, feature), for so many features; negative positions too.
+/// The value of the code at (position, feature), for that many features; positions may be negative.
 CodeTable::Value sinusoid(std::int64_t features, double base, bool halves);
 
 inline constexpr PositionKind kSinusoidal = position_kind<Sinusoidal>(

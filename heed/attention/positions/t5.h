@@ -1,16 +1,16 @@
 // T5's relative bias (Raffel et al. 2020): a learned number per head for each bucket of distances.
-// The stage, and what the buckets are, is in stages/t5_bias.h.
+// The stage is t5_bias (stages.h).
 #pragma once
 
 #include "heed/attention/position.h"
-#include "heed/attention/stages/t5_bias.h"
+#include "heed/attention/stages.h"
 
 namespace heed {
 
 /// Parameter "weight" [buckets, H], as in T5's checkpoints.
 class T5Relative : public Position {
  public:
-  /// Reads buckets, max_distance and bidirectional; heads and embed.
+  /// Reads buckets, max_distance and bidirectional of the config, heads and embed of the sizes.
   T5Relative(const PositionConfig& config, const PositionSizes& sizes,
              Generator& generator = default_generator());
 

@@ -1,12 +1,12 @@
-#include "heed/attention/stages/alibi.h"
+// alibi: linear biases by distance, and the slopes of the paper.
+#include "heed/attention/stages.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
-#include "heed/attention/stages/distance_bias.h"
-#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/distance.h"
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/view.h"

@@ -1,4 +1,5 @@
-#include "heed/attention/stages/dense_bias.h"
+// dense_bias: a bias for every score.
+#include "heed/attention/stages.h"
 
 #include "heed/base/error.h"
 #include "heed/kernels/attention/stages/dense_bias.h"
@@ -10,14 +11,14 @@ namespace {
 using kernels::AttentionShape;
 using kernels::Heads;
 
-// By strides, 0 where an axis is shared.
+// A view by strides, with stride 0 for shared axes.
 template <typename T>
 Heads<T> shared_heads(T* data, const Tensor& x, const Shape& whole) {
   const auto stride = [&](int axis) { return x.size(axis) == whole[axis] ? x.strides()[axis] : 0; };
   return {data, stride(0), stride(1), stride(2)};
 }
 
-// Keys side by side, and every number of its own.
+// Whether keys are contiguous and no two elements share memory.
 bool readable(const Tensor& x) {
   for (int axis = 0; axis < 3; ++axis) {
     if (x.size(axis) > 1 && x.strides()[axis] == 0) return false;

@@ -1,8 +1,8 @@
-#include "heed/attention/stages/distance_bias.h"
+// distance_bias: a bias from a table by distance.
+#include "heed/attention/stages.h"
 
-#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/distance.h"
 #include "heed/base/error.h"
-#include "heed/kernels/attention/stages/distance_bias.h"
 #include "heed/ops/view.h"
 
 namespace heed {
@@ -40,20 +40,6 @@ class DistanceBias : public DistanceStage {
 };
 
 }  // namespace
-
-template <typename T>
-TileStagePtr<T> DistanceStage::make(const StageBinding& to) const {
-  const Tensor& table = to.inputs[0];
-  kernels::DistanceTable<T> numbers;
-  numbers.values = to.input<T>(0);
-  numbers.head_stride = table.size(0) == to.shape.H ? table.size(1) : 0;
-  numbers.offset = zero(to.shape);
-  numbers.length = table.size(1);
-  numbers.gradient = to.gradient<T>(0);
-  return std::make_unique<kernels::DistanceBias<T>>(numbers);
-}
-template TileStagePtr<float> DistanceStage::make(const StageBinding&) const;
-template TileStagePtr<double> DistanceStage::make(const StageBinding&) const;
 
 Modifier distance_bias(const Tensor& table, std::int64_t zero, Corner corner) {
   return make_stage<Modifier, DistanceBias>(table, zero, corner);

@@ -9,7 +9,7 @@
 
 namespace heed {
 
-/// What mixes with a dual number as a constant.
+/// Types that act as constants in operations with dual numbers.
 template <typename A>
 concept Constant = std::is_arithmetic_v<A>;
 
@@ -19,10 +19,10 @@ struct Dual {
   T slope = 0;  ///< The derivative of value.
 
   constexpr Dual() = default;
-  /// A constant unless it has a slope.
+  /// Without a slope it is a constant.
   constexpr Dual(T v, T s = 0) : value(v), slope(s) {}  // NOLINT(google-explicit-constructor)
 
-  // Constants have operators of their own, since 0 times an infinite value is not 0.
+  // Constants have their own operators, because 0 times an infinite value is not 0.
   friend constexpr Dual operator+(Dual a) { return a; }
   friend constexpr Dual operator-(Dual a) { return {-a.value, -a.slope}; }
   friend constexpr Dual operator+(Dual a, Dual b) { return {a.value + b.value, a.slope + b.slope}; }
@@ -72,7 +72,7 @@ struct Dual {
     return *this = *this / b;
   }
 
-  // Comparisons are of values.
+  // Comparisons compare values.
   friend constexpr bool operator==(Dual a, Dual b) { return a.value == b.value; }
   friend constexpr bool operator==(Dual a, Constant auto c) { return a.value == static_cast<T>(c); }
   friend constexpr auto operator<=>(Dual a, Dual b) { return a.value <=> b.value; }

@@ -1,4 +1,5 @@
-#include "heed/attention/stages/gaussian.h"
+// gaussian: weights under a Gaussian around the centre of each query.
+#include "heed/attention/stages.h"
 
 #include <cmath>
 
@@ -12,7 +13,7 @@ namespace {
 using kernels::AttentionShape;
 using kernels::Heads;
 
-// Row by row, by strides that are 0 where an axis is shared.
+// A view of rows by strides, with stride 0 for shared axes.
 template <typename T>
 Heads<T> shared_rows(T* data, const Tensor& x, const AttentionShape& shape) {
   return {data, x.size(0) == shape.B ? x.strides()[0] : 0,
@@ -26,11 +27,7 @@ class Gaussian : public StageOf<Gaussian> {
   std::string name() const override { return "gaussian"; }
   TensorList inputs(const AttentionShape& shape, DType dtype) const override {
     check_parameter(name(), "centres", centres_, dtype);
-    const bool fits = (centres_.size(0) == shape.B || centres_.size(0) == 1) &&
-                      (centres_.size(1) == shape.H || centres_.size(1) == 1) &&
-                      centres_.size(2) == shape.Tq;
-    HEED_CHECK(fits, "[attention] centres of gaussian {} do not broadcast to [B, H, Tq] = {}",
-               to_string(centres_.shape()), to_string(Shape({shape.B, shape.H, shape.Tq})));
+    check_query_numbers(name(), "centres", centres_, shape);
     return {contiguous(centres_)};  // [B, H, Tq]
   }
 

@@ -1,25 +1,14 @@
-#include "heed/attention/stages/gumbel_noise.h"
+// gumbel_noise: Gumbel noise on scores.
+#include "heed/attention/stages.h"
 
 #include "heed/kernels/attention/stages/gumbel.h"
 
 namespace heed {
-namespace {
 
-class GumbelNoise : public StageOf<GumbelNoise> {
- public:
-  explicit GumbelNoise(RandomStream random) : random_(random) {}
-  std::string name() const override { return "gumbel_noise"; }
-  template <typename T>
-  TileStagePtr<T> make(const StageBinding&) const {
-    return std::make_unique<kernels::GumbelNoise<T>>(random_, kernels::NoiseGradient::passes);
-  }
-
- private:
-  RandomStream random_;
-};
-
-}  // namespace
-
-Modifier gumbel_noise(RandomStream random) { return make_stage<Modifier, GumbelNoise>(random); }
+Modifier gumbel_noise(RandomStream random) {
+  return make_simple_stage<Modifier>("gumbel_noise", [random]<typename T>(T) -> TileStagePtr<T> {
+    return std::make_unique<kernels::GumbelNoise<T>>(random, kernels::NoiseGradient::passes);
+  });
+}
 
 }  // namespace heed

@@ -6,7 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
-#include "heed/kernels/attention/stages/watch.h"
+#include "heed/kernels/attention/stages/observe.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
@@ -16,7 +16,7 @@ namespace {
 
 using kernels::AttentionShape;
 
-// Of `size` heads or rows, the place of each among those listed, or -1.
+// For each of `size` heads or rows, its index in the list, or -1.
 struct Slots {
   ArenaVector<std::int32_t> of;
   std::int64_t count;
@@ -38,20 +38,20 @@ struct Slots {
   }
 };
 
-// Numbers of pairs of queries and keys, and the stage that fills them.
+// Numbers for pairs of queries and keys, and the stage that fills them.
 class PairObservation : public Observation {
  public:
   PairObservation(const std::string& name, const Observed& who, const ObservedCall& call,
-                  double unseen)
+                  double initial)
       : heads_(name, "heads", who.heads, call.shape.H),
         rows_(name, "rows", who.rows, call.shape.Tq),
-        pairs_(full({call.shape.B, heads_.count, rows_.count, call.shape.Tk}, unseen, call.dtype)) {
-  }
+        pairs_(
+            full({call.shape.B, heads_.count, rows_.count, call.shape.Tk}, initial, call.dtype)) {}
 
  protected:
   template <typename T>
-  kernels::WatchTable<T> table() {
-    kernels::WatchTable<T> table;
+  kernels::ObserverTable<T> table() {
+    kernels::ObserverTable<T> table;
     table.data = pairs_.mutable_data<T>();
     table.heads = heads_.count;
     table.rows = rows_.count;
@@ -73,10 +73,10 @@ class WeightObservation : public PairObservation {
                     Tensor* out)
       : PairObservation(name, who, call, 0.0), out_(out) {}
   TileStagePtr<float> stage_f32() override {
-    return std::make_unique<kernels::WeightWatch<float>>(table<float>());
+    return std::make_unique<kernels::WeightObserver<float>>(table<float>());
   }
   TileStagePtr<double> stage_f64() override {
-    return std::make_unique<kernels::WeightWatch<double>>(table<double>());
+    return std::make_unique<kernels::WeightObserver<double>>(table<double>());
   }
   void finish(const Tensor&) override { *out_ = pairs(); }
 
@@ -92,10 +92,10 @@ class ScoreObservation : public PairObservation {
         mask_(call.mask),
         out_(out) {}
   TileStagePtr<float> stage_f32() override {
-    return std::make_unique<kernels::ScoreWatch<float>>(table<float>(), mask_);
+    return std::make_unique<kernels::ScoreObserver<float>>(table<float>(), mask_);
   }
   TileStagePtr<double> stage_f64() override {
-    return std::make_unique<kernels::ScoreWatch<double>>(table<double>(), mask_);
+    return std::make_unique<kernels::ScoreObserver<double>>(table<double>(), mask_);
   }
   void finish(const Tensor&) override { *out_ = pairs(); }
 
@@ -114,17 +114,17 @@ void find_largest(const Tensor& weights, TopWeights& top) {
   const std::int64_t rows = weights.size(0) * weights.size(1) * weights.size(2);
   parallel_for(rows, keys, [&](std::int64_t r) {
     const T* const row = from + r * keys;
-    ArenaVector<std::int64_t> seen;
+    ArenaVector<std::int64_t> nonzero;
     for (std::int64_t j = 0; j < keys; ++j) {
-      if (row[j] != T{0}) seen.push_back(j);
+      if (row[j] != T{0}) nonzero.push_back(j);
     }
-    const std::int64_t n = std::min(k, static_cast<std::int64_t>(seen.size()));
-    std::partial_sort(seen.begin(), seen.begin() + n, seen.end(),
+    const std::int64_t n = std::min(k, static_cast<std::int64_t>(nonzero.size()));
+    std::partial_sort(nonzero.begin(), nonzero.begin() + n, nonzero.end(),
                       [&](std::int64_t a, std::int64_t b) {
                         return row[a] > row[b] || (row[a] == row[b] && a < b);
                       });
     for (std::int64_t i = 0; i < n; ++i) {
-      found[r * k + i] = seen[static_cast<std::size_t>(i)];
+      found[r * k + i] = nonzero[static_cast<std::size_t>(i)];
       values[r * k + i] = row[found[r * k + i]];
     }
   });
@@ -151,8 +151,8 @@ class TopObservation : public WeightObservation {
   Tensor weights_;
 };
 
-Lookout lookout_at(WeightsAt at) {
-  return at == WeightsAt::normalised ? Lookout::weights : Lookout::read_weights;
+ObservePoint point_at(WeightsAt at) {
+  return at == WeightsAt::normalised ? ObservePoint::weights : ObservePoint::read_weights;
 }
 
 class ObserveWeights : public ObserverImpl {
@@ -160,7 +160,7 @@ class ObserveWeights : public ObserverImpl {
   ObserveWeights(Tensor* out, Observed who, WeightsAt at)
       : out_(out), who_(std::move(who)), at_(at) {}
   std::string name() const override { return "observe_weights"; }
-  Lookout lookout() const override { return lookout_at(at_); }
+  ObservePoint point() const override { return point_at(at_); }
   std::unique_ptr<Observation> start(const ObservedCall& call) const override {
     return std::make_unique<WeightObservation>(name(), who_, call, out_);
   }
@@ -176,7 +176,7 @@ class ObserveTopWeights : public ObserverImpl {
   ObserveTopWeights(TopWeights* out, std::int64_t k, Observed who, WeightsAt at)
       : out_(out), k_(k), who_(std::move(who)), at_(at) {}
   std::string name() const override { return "observe_top_weights"; }
-  Lookout lookout() const override { return lookout_at(at_); }
+  ObservePoint point() const override { return point_at(at_); }
   std::unique_ptr<Observation> start(const ObservedCall& call) const override {
     return std::make_unique<TopObservation>(name(), who_, call, k_, out_);
   }
@@ -193,7 +193,7 @@ class ObserveScores : public ObserverImpl {
   ObserveScores(Tensor* out, Observed who, std::optional<std::size_t> after)
       : out_(out), who_(std::move(who)), after_(after) {}
   std::string name() const override { return "observe_scores"; }
-  Lookout lookout() const override { return Lookout::scores; }
+  ObservePoint point() const override { return ObservePoint::scores; }
   std::optional<std::size_t> after() const override { return after_; }
   std::unique_ptr<Observation> start(const ObservedCall& call) const override {
     HEED_CHECK(after_.value_or(0) <= call.modifiers,
@@ -227,7 +227,7 @@ class ObserveLogSumExp : public ObserverImpl {
  public:
   explicit ObserveLogSumExp(Tensor* out) : out_(out) {}
   std::string name() const override { return "observe_log_sum_exp"; }
-  Lookout lookout() const override { return Lookout::rows; }
+  ObservePoint point() const override { return ObservePoint::rows; }
   std::unique_ptr<Observation> start(const ObservedCall& call) const override {
     HEED_CHECK(call.has_log_sum_exp,
                "[attention] observe_log_sum_exp: this call's normaliser has none, only softmax "

@@ -1,5 +1,5 @@
-// Scores changed by a function of one's own, compiled into the loop over a tile, with its gradient
-// by dual numbers or by a derivative that is given:
+// Scores changed by a function of the user's, compiled into the loop over a tile; its gradient
+// comes from dual numbers or from a given derivative:
 //
 //   attention(q, k, v, {.modifiers = {score_mod([](auto s, int b, int h, int i, int j) {
 //                         return s - 0.1f * std::abs(i - j);
@@ -60,7 +60,7 @@ class FunctionStage final : public kernels::TileStage<T> {
         const auto rows = static_cast<int>(gradient.rows);
         const auto b = static_cast<int>(gradient.batch), h = static_cast<int>(gradient.head);
         for (int r = 0; r < rows; ++r) {
-          // A hidden score may be anything, and so may the slope there: it must not leak.
+          // A hidden score may be any number, and so may its slope: it must not leak.
           const T d = static_cast<T>(slope(x[r], b, h, row + r, j)) * dx[r];
           dx[r] = dx[r] == T{0} ? T{0} : d;
         }
@@ -103,8 +103,8 @@ class ScoreMod : public StageOf<ScoreMod<F, D>> {
 
 /// The score becomes f(score, b, h, i, j) for query i and key j, all int. f is generic in its score
 /// (auto): it is called with float and double, and with dual numbers for the gradient. It is called
-/// from several threads, also where a mask hides, and must not throw. Inside, `using std::exp;`
-/// before exp(s) serves numbers of both kinds.
+/// from several threads, also for hidden keys, and must not throw. Inside f, `using std::exp;`
+/// before exp(s) works for both kinds of numbers.
 template <typename F>
 Modifier score_mod(F f) {
   static_assert(std::is_invocable_v<const F&, Dual<float>, int, int, int, int>,
@@ -114,7 +114,7 @@ Modifier score_mod(F f) {
                                                                          detail::DualSlope<F>{f});
 }
 
-/// The same with its derivative by the score, d(score, b, h, i, j), given.
+/// The same with a given derivative with respect to the score, d(score, b, h, i, j).
 template <typename F, typename D>
 Modifier score_mod(F f, D derivative) {
   return make_stage<Modifier, detail::ScoreMod<F, D>>(std::move(f), std::move(derivative));

@@ -1,4 +1,6 @@
-#include "heed/attention/stages/scores.h"
+// The scores: dot products of queries and keys, plain, scaled, through a matrix or normalised, and
+// the additive score.
+#include "heed/attention/stages.h"
 
 #include <cmath>
 
@@ -83,7 +85,7 @@ class Additive : public ScoreImpl {
   std::string name() const override { return "additive_score"; }
   ScoreOperands prepare(const Tensor& q, const Tensor& k) const override {
     HEED_CHECK(q.size(3) == k.size(3),
-               "[attention] q {} has D = {}, k {} has {}: additive_score wants both projected to "
+               "[attention] q {} has D = {}, k {} has {}: additive_score needs both projected to "
                "one size",
                to_string(q.shape()), q.size(3), to_string(k.shape()), k.size(3));
     check_parameter(name(), "weights", weights_, q.dtype());

@@ -1,9 +1,9 @@
-#include "heed/attention/stages/shaw.h"
+// shaw_keys and shaw_values: relative vectors on keys and values.
+#include "heed/attention/stages.h"
 
-#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/distance.h"
 #include "heed/base/error.h"
-#include "heed/kernels/attention/stages/shaw_keys.h"
-#include "heed/kernels/attention/stages/shaw_values.h"
+#include "heed/kernels/attention/stages/shaw.h"
 #include "heed/ops/view.h"
 
 namespace heed {
@@ -11,15 +11,17 @@ namespace {
 
 using kernels::AttentionShape;
 
-// What both have: the table and where query 0 stands.
-template <typename Self>
-class Shaw : public StageOf<Self> {
+// A stage with a table of vectors by distance; the kernel's stage decides what they are added to.
+template <template <typename> typename Kernel>
+class Shaw : public StageOf<Shaw<Kernel>> {
  public:
-  Shaw(Tensor table, Corner corner) : table_(std::move(table)), corner_(corner) {}
-  std::string name() const override { return Self::kName; }
+  // `features` is D or Dv, the size of the vectors.
+  Shaw(const char* name, std::int64_t AttentionShape::*features, Tensor table, Corner corner)
+      : name_(name), features_(features), table_(std::move(table)), corner_(corner) {}
+  std::string name() const override { return name_; }
   TensorList inputs(const AttentionShape& shape, DType dtype) const override {
     check_parameter(name(), "table", table_, dtype);
-    const std::int64_t features = Self::features(shape);
+    const std::int64_t features = shape.*features_;
     const bool fits = table_.rank() == 2 || (table_.rank() == 3 && table_.size(0) == shape.H);
     HEED_CHECK(fits && table_.size(-1) == features && table_.size(-2) % 2 == 1,
                "[attention] table of {} {}: it must be [2c + 1, {}] or [{}, 2c + 1, {}]", name(),
@@ -37,44 +39,26 @@ class Shaw : public StageOf<Self> {
     table.head_stride = vectors.rank() == 3 ? vectors.size(1) * vectors.size(2) : 0;
     table.gradient = to.gradient<T>(0);
     table.first_query = common_shift(name(), corner_, to.shape);
-    return Self::stage(table);
+    return std::make_unique<Kernel<T>>(table);
   }
 
  private:
+  const char* name_;
+  std::int64_t AttentionShape::*features_;
   Tensor table_;
   Corner corner_;
-};
-
-class ShawKeys : public Shaw<ShawKeys> {
- public:
-  using Shaw::Shaw;
-  static constexpr const char* kName = "shaw_keys";
-  static std::int64_t features(const AttentionShape& shape) { return shape.D; }
-  template <typename T>
-  static TileStagePtr<T> stage(const kernels::RelativeTable<T>& table) {
-    return std::make_unique<kernels::ShawKeys<T>>(table);
-  }
-};
-
-class ShawValues : public Shaw<ShawValues> {
- public:
-  using Shaw::Shaw;
-  static constexpr const char* kName = "shaw_values";
-  static std::int64_t features(const AttentionShape& shape) { return shape.Dv; }
-  template <typename T>
-  static TileStagePtr<T> stage(const kernels::RelativeTable<T>& table) {
-    return std::make_unique<kernels::ShawValues<T>>(table);
-  }
 };
 
 }  // namespace
 
 Modifier shaw_keys(const Tensor& table, Corner corner) {
-  return make_stage<Modifier, ShawKeys>(table, corner);
+  return make_stage<Modifier, Shaw<kernels::ShawKeys>>("shaw_keys", &AttentionShape::D, table,
+                                                       corner);
 }
 
 Reweight shaw_values(const Tensor& table, Corner corner) {
-  return make_stage<Reweight, ShawValues>(table, corner);
+  return make_stage<Reweight, Shaw<kernels::ShawValues>>("shaw_values", &AttentionShape::Dv, table,
+                                                         corner);
 }
 
 }  // namespace heed

@@ -1,10 +1,10 @@
-#include "heed/attention/stages/t5_bias.h"
+// t5_bias: T5's bias by buckets of distances.
+#include "heed/attention/stages.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heed/attention/stages/distance_bias.h"
-#include "heed/attention/stages/position.h"
+#include "heed/attention/stages/distance.h"
 #include "heed/base/error.h"
 #include "heed/ops/index.h"
 #include "heed/ops/view.h"
@@ -52,7 +52,7 @@ std::int64_t t5_bucket(std::int64_t distance, std::int64_t buckets, const T5Opti
   }
   const std::int64_t exact = buckets / 2;
   if (distance < exact) return first + distance;
-  // In float, as the models were trained: a double would round otherwise at some borders.
+  // In float, as the models were trained: double would round differently at some bucket borders.
   const float ratio = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
                       static_cast<float>(std::log(static_cast<double>(options.max_distance) /
                                                   static_cast<double>(exact)));

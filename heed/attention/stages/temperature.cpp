@@ -1,4 +1,5 @@
-#include "heed/attention/stages/temperature.h"
+// temperature: scores divided by a number.
+#include "heed/attention/stages.h"
 
 #include <cmath>
 

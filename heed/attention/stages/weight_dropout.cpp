@@ -1,32 +1,19 @@
-#include "heed/attention/stages/weight_dropout.h"
+// weight_dropout: dropout of attention weights.
+#include "heed/attention/stages.h"
 
 #include "heed/base/error.h"
 #include "heed/kernels/attention/stages/dropout.h"
 
 namespace heed {
-namespace {
-
-class WeightDropout : public StageOf<WeightDropout> {
- public:
-  WeightDropout(double p, RandomStream random) : p_(p), random_(random) {}
-  std::string name() const override { return "weight_dropout"; }
-  template <typename T>
-  TileStagePtr<T> make(const StageBinding&) const {
-    if (p_ == 0.0) return nullptr;
-    return std::make_unique<kernels::WeightDropout<T>>(kernels::WeightMask(random_, p_));
-  }
-
- private:
-  double p_;
-  RandomStream random_;
-};
-
-}  // namespace
 
 Reweight weight_dropout(double p, RandomStream random) {
   HEED_CHECK(p >= 0.0 && p < 1.0,
              "[weight_dropout] p is {}: the probability of dropping a weight must be in [0, 1)", p);
-  return make_stage<Reweight, WeightDropout>(p, random);
+  return make_simple_stage<Reweight>(
+      "weight_dropout", [p, random]<typename T>(T) -> TileStagePtr<T> {
+        if (p == 0.0) return nullptr;
+        return std::make_unique<kernels::WeightDropout<T>>(kernels::WeightMask(random, p));
+      });
 }
 
 Reweight weight_dropout(double p, std::uint64_t seed) {

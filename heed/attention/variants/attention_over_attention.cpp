@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/pairs.h"
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
 #include "heed/base/error.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/elementwise.h"
@@ -29,7 +29,7 @@ namespace {
 constexpr std::string_view kName = "attention_over_attention";
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-// x with zeros behind its end, so that what stands there reaches neither result nor gradient.
+// x with zeros after its end, so that padding affects neither result nor gradient.
 Tensor trimmed(const Tensor& x, const Tensor& lengths) {
   if (!lengths.defined()) return x;
   return where(unsqueeze(within(lengths, x.size(1)), 2), x, 0.0);  // [B, T, E]
@@ -45,7 +45,7 @@ void check(const AttentionInput& in, const Tensor& query_lengths, std::int64_t e
     check_input(kName, {.x = in.x, .lengths = query_lengths}, embed, embed);
 }
 
-// The number of words in each document, at least 1 to divide by.
+// The number of words in each document, at least 1, because it is a divisor.
 Tensor word_counts(const AttentionInput& in) {
   const DType dtype = in.x.dtype();
   if (!in.lengths.defined()) {
@@ -81,11 +81,9 @@ Tensor AttentionOverAttention::operator()(const AttentionInput& in) const {
 
 Tensor AttentionOverAttention::operator()(const AttentionInput& in,
                                           const Tensor& query_lengths) const {
-  return sum(terms(in, query_lengths), {1});  // [B, Tk]
-}
-
-Tensor AttentionOverAttention::weights(const AttentionInput& in) const {
-  return unsqueeze(terms(in, {}), 1);  // [B, 1, Tq, Tk]
+  const Tensor all = terms(in, query_lengths);  // [B, Tq, Tk]
+  if (in.weights != nullptr) *in.weights = unsqueeze(all.detach(), 1);
+  return sum(all, {1});  // [B, Tk]
 }
 
 Tensor candidate_scores(const Tensor& weights, const Tensor& document_ids,

@@ -1,12 +1,12 @@
 // Attention over attention (Cui et al. 2017, Attention-over-Attention Neural Networks for Reading
-// Comprehension): which words of a document answer a query, from the matrix of matches of document
-// words i and query words j, M_ij = h_i . q_j:
+// Comprehension): finds the words of a document that answer a query. It starts from the matrix of
+// dot products of document words i and query words j, M_ij = h_i . q_j:
 //
-//   alpha_j = softmax_i(M_ij)                what of the document each query word looks at
-//   beta    = mean_i(softmax_j(M_ij))        how much each query word counts
-//   s_i     = sum_j alpha_ij beta_j          what of the document is looked at
+//   alpha_j = softmax_i(M_ij)                weights of the document words for query word j
+//   beta    = mean_i(softmax_j(M_ij))        weights of the query words
+//   s_i     = sum_j alpha_ij beta_j          resulting weights of the document words
 //
-// It has no parameters: h and q are states of encoders.
+// It has no parameters: h and q are the outputs of encoders.
 #pragma once
 
 #include "heed/attention/mechanism.h"
@@ -28,10 +28,8 @@ class AttentionOverAttention : public AttentionLayer {
   void visit(ParameterVisitor&) override {}
   /// s [B, Tk], which sums to 1.
   Tensor operator()(const AttentionInput& in) const override;
-  /// The same for queries of which only the first words are there: i64 [B].
+  /// The same for queries of different lengths, i64 [B].
   Tensor operator()(const AttentionInput& in, const Tensor& query_lengths) const;
-  /// The terms alpha_ij beta_j of that sum, query words as rows: [B, 1, Tq, Tk].
-  Tensor weights(const AttentionInput& in) const override;
 
  private:
   Tensor terms(const AttentionInput& in, const Tensor& query_lengths) const;
@@ -39,8 +37,8 @@ class AttentionOverAttention : public AttentionLayer {
   Config config_;
 };
 
-/// The score of each candidate word, which is the sum of the weights [B, Tk] of all places where it
-/// stands in the document: ids i64 [B, Tk], candidates i64 [B, C] -> [B, C].
+/// The score of each candidate word: the sum of the weights [B, Tk] over all its occurrences in the
+/// document. ids i64 [B, Tk], candidates i64 [B, C] -> [B, C].
 Tensor candidate_scores(const Tensor& weights, const Tensor& document_ids,
                         const Tensor& candidates);
 

@@ -1,6 +1,7 @@
 #include "heed/attention/variants/average.h"
 
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
+#include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
@@ -12,7 +13,7 @@ namespace heed {
 void AverageConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("hidden", hidden, "features inside the feed-forward; 0: 4 embed", {.min = 0});
-  field("dropout", dropout, "share of those set to 0 in training", {.min = 0, .max = 1});
+  field("dropout", dropout, "dropout probability inside the feed-forward", {.min = 0, .max = 1});
 }
 
 AverageAttention::AverageAttention(const Config& config, Generator& generator)
@@ -36,15 +37,15 @@ void AverageAttention::check(const AttentionInput& in) const {
 
 namespace {
 
-// What each position sees, in the dtype of x: 1 or 0, [B or 1, T or 1, T].
+// The keys visible to each position, in the dtype of x: 1 or 0, [B or 1, T or 1, T].
 Tensor seen(const AttentionInput& in) {
   const std::int64_t T = in.x.size(1);
   Tensor all = unsqueeze(within(in.lengths, T), 1);  // [B or 1, 1, T]
-  if (in.causal) all = where(not_behind(T, T), all, zeros({1}, DType::boolean));
+  if (in.causal) all = where(not_after(T, T), all, zeros({1}, DType::boolean));
   return cast(all, in.x.dtype());
 }
 
-// How many positions each one sees, at least 1: [B or 1, T or 1, 1].
+// The number of keys visible to each position, at least 1: [B or 1, T or 1, 1].
 Tensor counts(const AttentionInput& in) {
   const std::int64_t T = in.x.size(1);
   const Tensor there = cast(within(in.lengths, T), in.x.dtype());  // [B or 1, T]
@@ -68,16 +69,18 @@ Tensor AverageAttention::gated(const Tensor& x, const Tensor& average) const {
   return i * x + f * y;                                                 // [B, T, E]
 }
 
-Tensor AverageAttention::operator()(const AttentionInput& in) const {
-  check(in);
-  return gated(in.x, averages(in));  // [B, T, E]
+// Equal weights of all visible positions: [B, 1, T, T].
+void AverageAttention::observe(const AttentionInput& in) const {
+  const NoGrad no_grad;
+  const std::int64_t B = in.x.size(0), T = in.x.size(1);
+  const Tensor each = seen(in) / counts(in);                        // [B or 1, T or 1, T]
+  *in.weights = unsqueeze(contiguous(expand(each, {B, T, T})), 1);  // [B, 1, T, T]
 }
 
-Tensor AverageAttention::weights(const AttentionInput& in) const {
+Tensor AverageAttention::operator()(const AttentionInput& in) const {
   check(in);
-  const std::int64_t B = in.x.size(0), T = in.x.size(1);
-  const Tensor each = seen(in) / counts(in);                 // [B or 1, T or 1, T]
-  return unsqueeze(contiguous(expand(each, {B, T, T})), 1);  // [B, 1, T, T]
+  if (in.weights != nullptr) observe(in);
+  return gated(in.x, averages(in));  // [B, T, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -89,7 +92,7 @@ class AverageAttention::State : public DecodeState {
   }
 
   Tensor total;            // [B, 1, E]: the sum of all positions
-  std::int64_t count = 0;  // of them
+  std::int64_t count = 0;  // number of these positions
 };
 
 std::unique_ptr<DecodeState> AverageAttention::start(const DecodeStart& from) const {

@@ -1,8 +1,9 @@
-// Average attention (AAN; Zhang, Xiong and Su 2018): every position counts the same, so nothing is
-// scored, and a step of decoding costs the same however many came before it.
+// Average attention (AAN; Zhang, Xiong and Su 2018): all visible positions have the same weight, so
+// no scores are computed, and the cost of a decoding step does not depend on the number of earlier
+// positions.
 //   y_t = FFN(mean of x_1 .. x_t),  [i; f] = sigmoid(W [x_t; y_t]),  result i * x_t + f * y_t
-// If not causal, the mean is that of all positions. The residual sum and norm around it are the
-// caller's.
+// If not causal, the mean is taken over all positions. The caller adds the residual connection and
+// the norm.
 #pragma once
 
 #include "heed/attention/mechanism.h"
@@ -12,8 +13,8 @@ namespace heed {
 
 struct AverageConfig {
   std::int64_t embed = 64;
-  std::int64_t hidden = 0;  // of the feed-forward; 0: 4 embed
-  double dropout = 0.0;     // inside it
+  std::int64_t hidden = 0;  // size of the feed-forward layer; 0: 4 embed
+  double dropout = 0.0;     // inside the feed-forward layer
 
   void fields(io::Fields& field);
 };
@@ -27,8 +28,6 @@ class AverageAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, T, E].
   Tensor operator()(const AttentionInput& in) const override;
-  /// One head, of equal weights: [B, 1, T, T].
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -39,6 +38,7 @@ class AverageAttention : public AttentionLayer {
   class State;
   void check(const AttentionInput& in) const;
   Tensor gated(const Tensor& x, const Tensor& average) const;
+  void observe(const AttentionInput& in) const;
 
   Config config_;
 };

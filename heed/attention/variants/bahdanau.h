@@ -1,5 +1,5 @@
-// Additive attention (Bahdanau et al. 2015): softmax(v^T tanh(W x + U h)) over the memory's states.
-// It is global attention with that score, under the name people know.
+// Additive attention (Bahdanau et al. 2015): softmax(v^T tanh(W x + U h)) over the states of the
+// memory. It is global attention with that score, under its usual name.
 #pragma once
 
 #include "heed/attention/variants/global.h"

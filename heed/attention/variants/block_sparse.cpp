@@ -7,9 +7,11 @@ namespace heed {
 void BlockSparseConfig::fields(io::Fields& field) {
   multi_head.fields(field);
   field("block", pattern.size, "positions in a block", {.min = 1});
-  field("local", pattern.local, "blocks seen on each side of a position's own", {.min = 0});
-  field("every", pattern.every, "of so many blocks one is seen from afar; 0: none", {.min = 0});
-  field("far", pattern.far, "which one: the last, or that at a multiple of so many blocks");
+  field("local", pattern.local, "blocks on each side of its own that a position attends to",
+        {.min = 0});
+  field("every", pattern.every, "one in so many far blocks is visible; 0: none", {.min = 0});
+  field("far", pattern.far,
+        "which one: the last of each group, or those at multiples of the distance");
 }
 
 void BlockSparseConfig::validate() const {

@@ -1,6 +1,6 @@
-// Block-sparse attention (Child et al. 2019, Sparse Transformer): a position sees the blocks around
-// its own, and one in every so many of the others, at fixed places or at a stride. Blocks that are
-// not seen are not computed.
+// Block-sparse attention (Child et al. 2019, Sparse Transformer): a position attends to the blocks
+// around its own, and to one in every so many of the other blocks, at fixed places or at a stride.
+// Hidden blocks are not computed.
 #pragma once
 
 #include "heed/attention/masks/block_pattern.h"

@@ -6,13 +6,13 @@ namespace heed {
 
 void DilatedConfig::fields(io::Fields& field) {
   multi_head.fields(field);
-  field("left", left, "keys seen before a position's own", {.min = 0});
-  field("right", right, "keys seen behind it", {.min = 0});
-  field("step", step, "positions from one of them to the next", {.min = 1});
+  field("left", left, "number of earlier keys a position attends to", {.min = 0});
+  field("right", right, "number of later keys a position attends to", {.min = 0});
+  field("step", step, "distance between these keys", {.min = 1});
 }
 
 void DilatedConfig::validate() const {
-  constexpr std::int64_t kFar = std::int64_t{1} << 30;  // its square is a number too
+  constexpr std::int64_t kFar = std::int64_t{1} << 30;  // its square does not overflow
   multi_head.validate();
   HEED_CHECK(left >= 0 && left <= kFar && right >= 0 && right <= kFar,
              "[dilated] left {}, right {}: a window has 0 to {} keys on each side", left, right,

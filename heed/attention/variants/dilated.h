@@ -1,17 +1,17 @@
-// Dilated self-attention: a position sees neighbours at every so many positions, so that a few keys
-// reach far (Beltagy et al. 2020, section 3.1, after WaveNet, van den Oord et al. 2016).
+// Dilated self-attention: a position attends to neighbours at a fixed step, so that few keys cover
+// a long distance (Beltagy et al. 2020, section 3.1, after WaveNet, van den Oord et al. 2016).
 #pragma once
 
-#include "heed/attention/masks/dilated_window.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/variants/multi_head.h"
 
 namespace heed {
 
 struct DilatedConfig {
   MultiHeadConfig multi_head = {};
-  std::int64_t left = 8;   // keys seen before a position's own
-  std::int64_t right = 8;  // keys seen behind it
-  std::int64_t step = 2;   // from one of them to the next
+  std::int64_t left = 8;   // number of earlier keys a position attends to
+  std::int64_t right = 8;  // number of later keys a position attends to
+  std::int64_t step = 2;   // distance between these keys
 
   void fields(io::Fields& field);
   void validate() const;

@@ -20,16 +20,16 @@ namespace heed {
 void GlobalConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
-  field("score", score, "how a query and a state make a score");
+  field("score", score, "score function of a query and a state");
   field("hidden", hidden, "features of the additive score; 0: as embed", {.min = 0});
-  field("max_length", max_length, "positions that the location score knows", {.min = 1});
+  field("max_length", max_length, "maximum number of positions of the location score", {.min = 1});
   field("combine", combine, "whether the result is tanh(W_c [context; x])");
 }
 
 void GlobalConfig::validate() const {
   const bool product = score == AlignScore::dot || score == AlignScore::scaled_dot;
   HEED_CHECK(!product || memory_embed == 0 || memory_embed == embed,
-             "[global] embed {} and memory_embed {}: dot products want both alike, score=general "
+             "[global] embed {} and memory_embed {}: dot products need equal sizes, score=general "
              "does not",
              embed, memory_embed);
 }
@@ -80,7 +80,7 @@ Tensor GlobalAttention::queries(const Tensor& x) const {
   return unsqueeze(query ? (*query)(x) : x, 1);  // [B, 1, Tq, D]
 }
 
-// Of the memory's positions from `first` on.
+// The keys of the memory's positions from `first` on.
 Tensor GlobalAttention::keys(const Tensor& memory, std::int64_t first) const {
   if (config_.score != AlignScore::location) {
     return unsqueeze(key ? (*key)(memory) : memory, 1);  // [B, 1, Tk, D]
@@ -100,6 +100,9 @@ AttentionSpec GlobalAttention::spec_of(const AttentionInput& in, const Place& pl
   if (config_.score == AlignScore::general) spec.score = general_score(weight);
   if (config_.score == AlignScore::additive) spec.score = additive_score(v);
   specialise(spec, in, place);
+  if (in.weights != nullptr) {
+    spec.observers.push_back(observe_weights(*in.weights, {}, WeightsAt::read));
+  }
   return spec;
 }
 
@@ -123,19 +126,10 @@ Tensor GlobalAttention::operator()(const AttentionInput& in) const {
   return result(attend(call_of(in)), in.x);
 }
 
-Tensor GlobalAttention::weights(const AttentionInput& in) const {
-  const NoGrad no_grad;
-  Tensor seen;
-  Call call = call_of(in);
-  call.spec.observers.push_back(observe_weights(seen, {}, WeightsAt::read));
-  attend(call);
-  return seen;  // [B, 1, Tq, Tk]
-}
-
 // ---- decoding -----------------------------------------------------------------------------------
 
-// Of itself: the keys and values of all positions so far. Of a memory: its keys and values, and how
-// many positions have asked.
+// Without a memory: the keys and values of all positions so far. With a memory: its keys and
+// values, and the number of queries so far.
 class GlobalAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
@@ -149,17 +143,17 @@ class GlobalAttention::State : public DecodeState {
   }
 
   KvCacheConfig config;
-  std::optional<KvCache> cache;  // made at the first step: a layer may have no parameters, and only
-                                 // what it is given tells the dtype
+  std::optional<KvCache> cache;  // made at the first step: a layer may have no parameters, and then
+                                 // only the input tells the dtype
   Tensor keys, values, lengths;
-  std::int64_t asked = 0;
+  std::int64_t next_query = 0;
 };
 
 std::unique_ptr<DecodeState> GlobalAttention::start(const DecodeStart& from) const {
   auto state = std::make_unique<State>();
   if (from.memory.defined()) {
-    const Tensor nobody = zeros({from.memory.size(0), 0, config_.embed}, from.memory.dtype());
-    check_input(name(), {.x = nobody, .memory = from.memory, .lengths = from.lengths},
+    const Tensor no_queries = zeros({from.memory.size(0), 0, config_.embed}, from.memory.dtype());
+    check_input(name(), {.x = no_queries, .memory = from.memory, .lengths = from.lengths},
                 config_.embed, config_.memory_embed);
     state->keys = keys(from.memory);            // [B, 1, Tk, D]
     state->values = unsqueeze(from.memory, 1);  // [B, 1, Tk, E']
@@ -179,9 +173,10 @@ Tensor GlobalAttention::step(const Tensor& x, DecodeState& decode_state) const {
   State& state = *known;
   check_input(name(), {.x = x}, config_.embed, config_.embed);
   if (state.keys.defined()) {
-    const Place place{state.keys.size(2), Corner::offset(state.asked)};
-    state.asked += x.size(1);
-    const AttentionSpec spec = spec_of({.x = x, .lengths = state.lengths}, place);
+    const Place place{state.keys.size(2), Corner::offset(state.next_query)};
+    state.next_query += x.size(1);
+    const AttentionSpec spec =
+        spec_of({.x = x, .lengths = state.lengths, .weights = state.weights}, place);
     return result(attend({queries(x), state.keys, state.values, spec}), x);
   }
   if (!state.cache) {
@@ -191,7 +186,7 @@ Tensor GlobalAttention::step(const Tensor& x, DecodeState& decode_state) const {
   KvCache& cache = *state.cache;
   cache.append(keys(x, cache.length()), unsqueeze(x, 1));
   const Place place{cache.length(), Corner::bottom_right};
-  const AttentionSpec spec = spec_of({.x = x, .causal = true}, place);
+  const AttentionSpec spec = spec_of({.x = x, .causal = true, .weights = state.weights}, place);
   return result(attention_decode(queries(x), cache, spec), x);
 }
 

@@ -1,8 +1,8 @@
-// Soft, or global, attention over a memory's states themselves (Bahdanau et al. 2015; Luong et al.
-// 2015): one head, no map of the values,
+// Soft, or global, attention over the states of a memory (Bahdanau et al. 2015; Luong et al. 2015).
+// It has one head and does not project the values:
 //   context[i] = sum_j softmax_j(score(x[i], memory[j])) memory[j].
-// Local, hard and Gumbel attention derive from it; bahdanau.h and luong_global.h are its classic
-// forms; heads and value maps are multi_head.h's.
+// Local, hard and Gumbel attention derive from it. bahdanau.h and luong_global.h are its classic
+// forms. multi_head.h has heads and projected values.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@
 
 namespace heed {
 
-/// How a query x and a state h make a score.
+/// How the score of a query x and a state h is computed.
 enum class AlignScore : std::uint8_t {
   dot,         ///< x . h
   scaled_dot,  ///< x . h / sqrt(E)
   general,     ///< x^T W h
-  additive,    ///< v^T tanh(W x + U h), Bahdanau's; what Luong calls concat
-  location,    ///< (W x)[j], whatever stands at position j
+  additive,    ///< v^T tanh(W x + U h), as Bahdanau's; Luong calls it concat
+  location,    ///< (W x)[j], independent of the state at position j
 };
 
 /// The names that configs use.
@@ -37,16 +37,16 @@ struct GlobalConfig {
   std::int64_t memory_embed = 0;  // 0: as embed
   AlignScore score = AlignScore::general;
   std::int64_t hidden = 0;         // additive: features of W x and U h; 0: as embed
-  std::int64_t max_length = 1024;  // location: positions there are
+  std::int64_t max_length = 1024;  // location: the maximum number of positions
   bool combine = false;            // Luong's attentional vector instead of the context
 
   void fields(io::Fields& field);
   void validate() const;
 };
 
-/// The result is the context [B, Tq, memory_embed] or, if it is combined with what asks,
-/// tanh(W_c [context; x]) [B, Tq, E]. Parameters "weight" (general and location), "query", "key"
-/// and "v" (additive), "combine".
+/// The result is the context [B, Tq, memory_embed] or, if `combine` is set, tanh(W_c [context; x])
+/// [B, Tq, E]. Parameters "weight" (general and location), "query", "key" and "v" (additive),
+/// "combine".
 class GlobalAttention : public AttentionLayer {
  public:
   using Config = GlobalConfig;
@@ -54,9 +54,8 @@ class GlobalAttention : public AttentionLayer {
 
   void visit(ParameterVisitor& visitor) override;
   Tensor operator()(const AttentionInput& in) const override;
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
-  /// Differentiable if a memory is asked.
+  /// Differentiable if decoding attends to a memory.
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
   Tensor weight;                     // general: [E, memory_embed]; location: [max_length, E]
@@ -65,24 +64,24 @@ class GlobalAttention : public AttentionLayer {
   std::optional<Linear> combine;     // W_c
 
  protected:
-  /// Where the queries of a call stand among how many keys.
+  /// The number of keys of a call, and the positions of its queries among them.
   struct Place {
     std::int64_t keys = 0;
     Corner corner = Corner::top_left;
   };
-  /// What attention is called with: one head of queries, keys and values, and the stages.
+  /// The arguments of a call of attention: one head of queries, keys and values, and the stages.
   struct Call {
     Tensor q, k, v;  // [B, 1, Tq, D], [B, 1, Tk, D], [B, 1, Tk, memory_embed]
     AttentionSpec spec;
   };
 
-  /// Adds what is the variant's own to a call of in.x; a step has no in.memory.
+  /// Adds the stages of a variant to a call for in.x; in a decoding step, in.memory is undefined.
   virtual void specialise(AttentionSpec&, const AttentionInput& in, const Place&) const {
     static_cast<void>(in);
   }
   /// The contexts [B, 1, Tq, memory_embed].
   virtual Tensor attend(const Call& call) const;
-  /// How the layer is called in messages.
+  /// The layer's name in messages.
   virtual std::string_view name() const { return "global"; }
 
   Call call_of(const AttentionInput& in) const;

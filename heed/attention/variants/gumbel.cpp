@@ -1,8 +1,7 @@
 #include "heed/attention/variants/gumbel.h"
 
 #include "heed/attention/attention.h"
-#include "heed/attention/stages/gumbel_noise.h"
-#include "heed/attention/stages/temperature.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
@@ -11,8 +10,10 @@ namespace heed {
 
 void GumbelConfig::fields(io::Fields& field) {
   global.fields(field);
-  field("temperature", temperature, "of the weights that the gradient goes through", {.min = 0});
-  field("sample", sample, "whether positions are drawn in use, too, not the likeliest taken");
+  field("temperature", temperature, "temperature of the softmax that the gradient flows through",
+        {.min = 0});
+  field("sample", sample,
+        "sample outside training, too, instead of taking the most probable position");
 }
 
 void GumbelConfig::validate() const {
@@ -41,7 +42,7 @@ Tensor GumbelAttention::attend(const Call& call) const {
   if (const auto& random = call.spec.normaliser.draw())
     soft.modifiers.push_back(gumbel_noise(*random));
   soft.modifiers.push_back(temperature(temperature_));
-  // Values have their gradient from what was read, scores from what might have been.
+  // The gradient of the values comes from the sample, that of the scores from the soft weights.
   const Tensor all = attention(call.q, call.k, call.v.detach(), soft);  // [B, 1, Tq, E']
   return read + (all - all.detach());                                   // [B, 1, Tq, E']
 }

@@ -1,7 +1,8 @@
 // Straight-through Gumbel attention (Jang et al. 2017; Maddison et al. 2017): each query reads one
-// position, drawn as in hard attention, and the gradient goes back as if it had read all of them by
-// softmax((score + gumbel) / temperature), with the noise that made the draw. Biased, unlike
-// REINFORCE, but of small variance. In use the likeliest position is read, without noise.
+// position, sampled as in hard attention. The gradient is that of reading all positions by
+// softmax((score + gumbel) / temperature), with the same noise as the sample. It is biased, unlike
+// REINFORCE, but has a small variance. Outside training the most probable position is read, without
+// noise.
 #pragma once
 
 #include "heed/attention/variants/global.h"
@@ -11,7 +12,7 @@ namespace heed {
 struct GumbelConfig {
   GlobalConfig global = {};
   double temperature = 1.0;
-  bool sample = false;  // in use, too
+  bool sample = false;  // outside training, too
 
   void fields(io::Fields& field);
   void validate() const;
@@ -39,6 +40,6 @@ inline constexpr Mechanism kGumbel = mechanism<GumbelAttention>(
      .paper = "Jang et al. 2017, Categorical Reparameterization with Gumbel-Softmax",
      .cost = "n^2 d, twice in training",
      .composes = kWithMasks},
-    {.decodes = true, .gradient = false});
+    {.decodes = true, .gradient = Gradient::straight_through});
 
 }  // namespace heed

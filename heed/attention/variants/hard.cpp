@@ -8,7 +8,8 @@ namespace heed {
 
 void HardConfig::fields(io::Fields& field) {
   global.fields(field);
-  field("sample", sample, "whether positions are drawn in use, too, not the likeliest taken");
+  field("sample", sample,
+        "sample outside training, too, instead of taking the most probable position");
 }
 
 HardAttentionLayer::HardAttentionLayer(const Config& config, Generator& generator)

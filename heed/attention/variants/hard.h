@@ -1,7 +1,7 @@
-// Hard attention (Show, Attend and Tell, Xu et al. 2015): each query reads one position, drawn with
-// the probability that softmax gives it while training, the likeliest one in use. What is drawn has
-// no gradient by the scores: draw() returns what REINFORCE (attention/reinforce.h) learns from, and
-// gumbel.h is the way with a gradient.
+// Hard attention (Show, Attend and Tell, Xu et al. 2015): each query reads one position. In
+// training it is sampled with the probability that softmax gives it, otherwise it is the most
+// probable one. A sample has no gradient with respect to the scores: draw() returns what REINFORCE
+// (attention/reinforce.h) needs, and gumbel.h has a variant with a gradient.
 #pragma once
 
 #include "heed/attention/variants/global.h"
@@ -10,18 +10,18 @@ namespace heed {
 
 struct HardConfig {
   GlobalConfig global = {};
-  bool sample = false;  // in use, too
+  bool sample = false;  // outside training, too
 
   void fields(io::Fields& field);
   void validate() const { global.validate(); }
 };
 
-/// What draw() returns; differentiable but for the index.
+/// The result of draw(); all but the index are differentiable.
 struct HardDraw {
-  Tensor output;    ///< [B, Tq, E]: the layer's result; its gradient goes not to scores.
-  Tensor index;     ///< [B, Tq] in i64: the position drawn, -1 where none is seen.
-  Tensor log_prob;  ///< [B, Tq]: of that position; 0 where none is seen.
-  Tensor entropy;   ///< [B, Tq]: of the probabilities.
+  Tensor output;    ///< [B, Tq, E]: the layer's result; no gradient goes to the scores.
+  Tensor index;     ///< [B, Tq] in i64: the sampled position, -1 if no key is visible.
+  Tensor log_prob;  ///< [B, Tq]: log-probability of that position; 0 if no key is visible.
+  Tensor entropy;   ///< [B, Tq]: entropy of the probabilities.
 };
 
 class HardAttentionLayer : public GlobalAttention {
@@ -29,7 +29,7 @@ class HardAttentionLayer : public GlobalAttention {
   using Config = HardConfig;
   explicit HardAttentionLayer(const Config& config, Generator& generator = default_generator());
 
-  /// Draws a position for each query, in training and in use.
+  /// Samples a position for each query, in training and outside it.
   HardDraw draw(const AttentionInput& in, RandomStream random) const;
   HardDraw draw(const AttentionInput& in) const { return draw(in, default_generator().next()); }
 
@@ -48,6 +48,6 @@ inline constexpr Mechanism kHard =
                                    .paper = "Xu et al. 2015, Show, Attend and Tell",
                                    .cost = "n^2 d",
                                    .composes = kWithMasks},
-                                  {.decodes = true, .gradient = false});
+                                  {.decodes = true, .gradient = Gradient::none});
 
 }  // namespace heed

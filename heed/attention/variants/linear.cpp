@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/variants/input_checks.h"
+#include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
@@ -18,8 +19,9 @@ void LinearAttentionConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("heads", heads, "heads", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
-  field("bias", bias, "whether the linear maps have biases");
-  field("chunk", chunk, "positions that attend by pairs, if causal", {.min = 1});
+  field("bias", bias, "whether the linear layers have biases");
+  field("chunk", chunk,
+        "if causal: positions of a chunk, within which scores are computed for pairs", {.min = 1});
 }
 
 void LinearAttentionConfig::validate() const {
@@ -40,7 +42,7 @@ LinearConfig map_of(const LinearAttentionConfig& config, std::int64_t in) {
 
 Tensor features(const Tensor& x) { return elu(x) + 1.0; }
 
-// x [B, H, T, D] with zeros behind it, or cut, to n positions.
+// x [B, H, T, D] padded with zeros at the end, or cut, to n positions.
 Tensor fitted(const Tensor& x, std::int64_t n) {
   const std::int64_t T = x.size(2);
   if (T >= n) return slice(x, 2, 0, n);  // [B, H, n, D]
@@ -50,7 +52,7 @@ Tensor fitted(const Tensor& x, std::int64_t n) {
 // sum_j k_j v_j^T: [..., D, D + 1].
 Tensor summed(const Tensor& k, const Tensor& v) { return matmul(transpose(k), v); }
 
-// Where nothing is seen the divisor is 0, and so is what it divides.
+// Without visible keys the divisor is 0, and so is the dividend.
 Tensor divided(const Tensor& x, const Tensor& by) {
   return x / where(greater(by, scalar(0.0, by.dtype())), by, 1.0);
 }
@@ -80,7 +82,8 @@ Tensor LinearAttention::query_features(const Tensor& x) const {
   return features(split_heads(q_proj(x), config_.heads));  // [B, H, Tq, D]
 }
 
-LinearAttention::Asked LinearAttention::ask(const Tensor& memory, const Tensor& lengths) const {
+LinearAttention::KeysAndValues LinearAttention::keys_and_values(const Tensor& memory,
+                                                                const Tensor& lengths) const {
   Tensor k = features(split_heads(k_proj(memory), config_.heads));  // [B, H, Tk, D]
   Tensor v = split_heads(v_proj(memory), config_.heads);            // [B, H, Tk, D]
   const Shape one_each{v.size(0), v.size(1), v.size(2), 1};
@@ -91,8 +94,8 @@ LinearAttention::Asked LinearAttention::ask(const Tensor& memory, const Tensor& 
   return {where(there, k, 0.0), where(there, v, 0.0)};
 }
 
-// `sums` are those of what came before: [B, H, D, D + 1].
-Tensor LinearAttention::attend_causal(const Tensor& q, const Asked& asked,
+// `sums` are those of the earlier positions: [B, H, D, D + 1].
+Tensor LinearAttention::attend_causal(const Tensor& q, const KeysAndValues& kv,
                                       const Tensor& sums) const {
   const std::int64_t B = q.size(0), H = q.size(1), T = q.size(2), D = q.size(3);
   if (T == 0) return zeros({B, H, 0, D + 1}, q.dtype());
@@ -100,9 +103,9 @@ Tensor LinearAttention::attend_causal(const Tensor& q, const Asked& asked,
   const auto chunks = [&](const Tensor& x) {
     return reshape(fitted(x, n * length), {B, H * n, length, x.size(3)});
   };
-  const Tensor qs = chunks(q), ks = chunks(asked.k);  // [B, H n, length, D]
-  const Tensor vs = chunks(asked.v);                  // [B, H n, length, D + 1]
-  // By tiles, not by matrix products: there 0 times a NaN of the future would show.
+  const Tensor qs = chunks(q), ks = chunks(kv.k);  // [B, H n, length, D]
+  const Tensor vs = chunks(kv.v);                  // [B, H n, length, D + 1]
+  // By tiles rather than matrix products: in a product, 0 times a NaN of a later position is NaN.
   const Tensor within_chunk = attention(
       qs, ks, vs, {.score = dot_score(), .mask = causal(), .normaliser = no_normaliser()});
   Tensor before = unsqueeze(sums, 2);  // [B, H, 1, D, D + 1]
@@ -114,29 +117,34 @@ Tensor LinearAttention::attend_causal(const Tensor& q, const Asked& asked,
   return slice(reshape(within_chunk + earlier, {B, H, n * length, D + 1}), 2, 0, T);
 }
 
-// What was read, with its divisor behind it, [B, H, Tq, D + 1] -> [B, Tq, E].
+// The weighted sums with the divisor as last feature, [B, H, Tq, D + 1] -> [B, Tq, E].
 Tensor LinearAttention::project(const Tensor& read) const {
   const std::int64_t D = head_size();
   const Tensor context = divided(slice(read, 3, 0, D), slice(read, 3, D, D + 1));  // [B, H, Tq, D]
   return out_proj(join_heads(context));                                            // [B, Tq, E]
 }
 
+namespace {
+
+// phi(q) . phi(k), divided by the sum over the visible keys: [B, H, Tq, Tk].
+Tensor weights_of(const Tensor& q, const Tensor& k, bool causal) {
+  const NoGrad no_grad;
+  Tensor scores = matmul(q, transpose(k));  // [B, H, Tq, Tk]
+  if (causal) scores = where(not_after(scores.size(2), scores.size(3)), scores, 0.0);
+  return divided(scores, sum(scores, {3}, {.keep_axes = true}));  // [B, H, Tq, Tk]
+}
+
+}  // namespace
+
 Tensor LinearAttention::operator()(const AttentionInput& in) const {
   check(in);
   const Tensor q = query_features(in.x);  // [B, H, Tq, D]
-  const Asked asked = ask(in.source(), in.lengths);
-  if (!in.causal) return project(matmul(q, summed(asked.k, asked.v)));  // [B, Tq, E]
+  const KeysAndValues kv = keys_and_values(in.source(), in.lengths);
+  if (in.weights != nullptr) *in.weights = weights_of(q, kv.k, in.causal);
+  if (!in.causal) return project(matmul(q, summed(kv.k, kv.v)));  // [B, Tq, E]
   const std::int64_t D = head_size();
   const Tensor nothing = zeros({q.size(0), config_.heads, D, D + 1}, q.dtype());
-  return project(attend_causal(q, asked, nothing));  // [B, Tq, E]
-}
-
-Tensor LinearAttention::weights(const AttentionInput& in) const {
-  check(in);
-  const Tensor q = query_features(in.x);                                 // [B, H, Tq, D]
-  Tensor scores = matmul(q, transpose(ask(in.source(), in.lengths).k));  // [B, H, Tq, Tk]
-  if (in.causal) scores = where(not_behind(scores.size(2), scores.size(3)), scores, 0.0);
-  return divided(scores, sum(scores, {3}, {.keep_axes = true}));  // [B, H, Tq, Tk]
+  return project(attend_causal(q, kv, nothing));  // [B, Tq, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -156,8 +164,8 @@ std::unique_ptr<DecodeState> LinearAttention::start(const DecodeStart& from) con
   auto state = std::make_unique<State>();
   state->of_memory = from.memory.defined();
   if (state->of_memory) {
-    const Asked asked = ask(from.memory, from.lengths);
-    state->sums = summed(asked.k, asked.v);
+    const KeysAndValues kv = keys_and_values(from.memory, from.lengths);
+    state->sums = summed(kv.k, kv.v);
   } else {
     const std::int64_t D = head_size();
     state->sums = zeros({from.batch, config_.heads, D, D + 1}, q_proj.weight.dtype());
@@ -170,9 +178,9 @@ Tensor LinearAttention::step(const Tensor& x, DecodeState& decode_state) const {
   check_input("linear", {.x = x}, config_.embed, config_.embed);
   const Tensor q = query_features(x);  // [B, H, T, D]
   if (state.of_memory) return project(matmul(q, state.sums));
-  const Asked asked = ask(x, {});
-  const Tensor read = attend_causal(q, asked, state.sums);  // [B, H, T, D + 1]
-  state.sums = state.sums + summed(asked.k, asked.v);
+  const KeysAndValues kv = keys_and_values(x, {});
+  const Tensor read = attend_causal(q, kv, state.sums);  // [B, H, T, D + 1]
+  state.sums = state.sums + summed(kv.k, kv.v);
   return project(read);  // [B, T, E]
 }
 

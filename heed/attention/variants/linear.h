@@ -1,8 +1,9 @@
 // Linear attention (Katharopoulos et al. 2020): scores are products of features, phi(q) . phi(k)
-// with phi = elu + 1, so keys and values can be summed before any query asks:
+// with phi = elu + 1, so keys and values are summed once for all queries:
 //   S = sum_j phi(k_j) v_j^T,  z = sum_j phi(k_j),  out_i = S^T phi(q_i) / (z . phi(q_i))
-// Causal, the sums run up to i: chunks of positions attend among themselves by tiles and carry S
-// and z to the next, so n d^2 / chunk numbers are kept and not n d^2. Decoding keeps S and z alone.
+// If causal, the sums run up to i: positions attend within chunks by tiles, and S and z are carried
+// from chunk to chunk, so n d^2 / chunk numbers are stored instead of n d^2. Decoding keeps only S
+// and z.
 #pragma once
 
 #include "heed/attention/mechanism.h"
@@ -15,7 +16,8 @@ struct LinearAttentionConfig {
   std::int64_t heads = 4;
   std::int64_t memory_embed = 0;  // 0: as embed
   bool bias = true;
-  std::int64_t chunk = 64;  // positions that attend by pairs, if causal
+  std::int64_t chunk =
+      64;  // if causal: positions of a chunk, within which scores are computed for pairs
 
   void fields(io::Fields& field);
   void validate() const;
@@ -30,8 +32,6 @@ class LinearAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, Tq, E].
   Tensor operator()(const AttentionInput& in) const override;
-  /// phi(q) . phi(k), divided by the sum over the keys seen: [B, H, Tq, Tk], made for looking only.
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -39,17 +39,17 @@ class LinearAttention : public AttentionLayer {
 
  private:
   class State;
-  /// What is asked: features of keys, and values with a 1 behind them, whose weighted sum is the
-  /// divisor. Both are 0 where hidden.
-  struct Asked {
+  /// Features of the keys, and values with a 1 appended, whose weighted sum is the divisor. Both
+  /// are 0 at hidden positions.
+  struct KeysAndValues {
     Tensor k, v;  // [B, H, Tk, D], [B, H, Tk, D + 1]
   };
 
   std::int64_t head_size() const { return config_.embed / config_.heads; }
   void check(const AttentionInput& in) const;
   Tensor query_features(const Tensor& x) const;
-  Asked ask(const Tensor& memory, const Tensor& lengths) const;
-  Tensor attend_causal(const Tensor& q, const Asked& asked, const Tensor& sums) const;
+  KeysAndValues keys_and_values(const Tensor& memory, const Tensor& lengths) const;
+  Tensor attend_causal(const Tensor& q, const KeysAndValues& kv, const Tensor& sums) const;
   Tensor project(const Tensor& read) const;
 
   Config config_;

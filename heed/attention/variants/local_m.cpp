@@ -1,12 +1,13 @@
 #include "heed/attention/variants/local_m.h"
 
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 
 namespace heed {
 
 void LocalMConfig::fields(io::Fields& field) {
   global.fields(field);
-  field("window", window, "positions seen on each side of the query's own", {.min = 0});
+  field("window", window, "number of positions on each side of its own that a query attends to",
+        {.min = 0});
 }
 
 LocalMAttention::LocalMAttention(const Config& config, Generator& generator)

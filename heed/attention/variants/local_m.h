@@ -1,6 +1,7 @@
-// Local attention with monotonic alignment, local-m (Luong et al. 2015): query t sees the positions
-// t - D to t + D of the memory, for source and target run roughly in step. Of a memory that ends
-// before t - D it sees nothing, and its context is 0. local_p.h learns where to look.
+// Local attention with monotonic alignment, local-m (Luong et al. 2015): query t attends to the
+// positions t - D to t + D of the memory, assuming that source and target are roughly in the same
+// order. If the memory ends before t - D, no key is visible and the context is 0. local_p.h learns
+// the centre of the window.
 #pragma once
 
 #include "heed/attention/variants/global.h"

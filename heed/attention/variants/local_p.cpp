@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "heed/attention/masks/window_around.h"
-#include "heed/attention/stages/gaussian.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/view.h"
@@ -15,9 +15,10 @@ namespace heed {
 
 void LocalPConfig::fields(io::Fields& field) {
   global.fields(field);
-  field("window", window, "how far a query sees from the place it looks at", {.min = 0});
-  field("deviation", deviation, "of the Gaussian around that place; 0: half the window",
+  field("window", window, "maximum distance of visible positions from the predicted centre",
         {.min = 0});
+  field("deviation", deviation,
+        "standard deviation of the Gaussian around the centre; 0: half the window", {.min = 0});
 }
 
 void LocalPConfig::validate() const {

@@ -1,8 +1,8 @@
-// Local attention with predicted alignment, local-p (Luong et al. 2015): each query says where to
-// look, p = S sigmoid(v^T tanh(W x)), sees the positions within D of that place, and after the
-// softmax counts those further from it less:
+// Local attention with predicted alignment, local-p (Luong et al. 2015): each query predicts a
+// centre p = S sigmoid(v^T tanh(W x)) and attends to the positions within D of it. After the
+// softmax a Gaussian around p reduces the weights of distant positions:
 //   weight[j] = softmax_j(score(x, h[j])) exp(-(j - p)^2 / (2 sigma^2)), sigma = D / 2.
-// The place learns through the Gaussian; where the window ends has no gradient.
+// The gradient reaches p through the Gaussian; the edges of the window have none.
 #pragma once
 
 #include "heed/attention/variants/global.h"
@@ -18,15 +18,16 @@ struct LocalPConfig {
   void validate() const;
 };
 
-/// Besides GlobalAttention's, parameters "place_hidden" (W) and "place" (v). S is the sequence's
-/// length or, if causal, the number of positions up to the query's own; positions count from 0.
+/// Parameters are those of GlobalAttention, and "place_hidden" (W) and "place" (v). S is the length
+/// of the sequence or, if causal, the number of positions up to the query's own; positions count
+/// from 0.
 class LocalPAttention : public GlobalAttention {
  public:
   using Config = LocalPConfig;
   explicit LocalPAttention(const Config& config, Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-  /// Where each query looks, p [B, Tq].
+  /// The predicted centre p of each query, [B, Tq].
   Tensor places(const AttentionInput& in) const;
 
   Linear place_hidden, place;

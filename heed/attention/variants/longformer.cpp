@@ -2,17 +2,16 @@
 
 #include <numeric>
 
-#include "heed/attention/masks/global_positions.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/base/error.h"
 
 namespace heed {
 
 void LongformerConfig::fields(io::Fields& field) {
   multi_head.fields(field);
-  field("left", left, "positions seen before a position's own", {.min = 0});
-  field("right", right, "positions seen behind it", {.min = 0});
-  field("global_first", global_first, "positions at the start that are global", {.min = 0});
+  field("left", left, "number of earlier positions a position attends to", {.min = 0});
+  field("right", right, "number of later positions a position attends to", {.min = 0});
+  field("global_first", global_first, "number of global positions at the start", {.min = 0});
   field("global_positions", global_positions, "other global positions, counted from 0", {.min = 0});
 }
 

@@ -1,6 +1,6 @@
 // Longformer's attention (Beltagy et al. 2020): a window around each position, and a few global
-// positions that see all others and are seen by all. One set of projections serves both; the
-// paper's second set for the global positions is not here.
+// positions that attend to all positions and are visible to all. Both use one set of projections;
+// the paper has a second set for global positions.
 #pragma once
 
 #include "heed/attention/variants/multi_head.h"
@@ -11,14 +11,15 @@ struct LongformerConfig {
   MultiHeadConfig multi_head = {};
   std::int64_t left = 16;
   std::int64_t right = 16;
-  std::int64_t global_first = 1;                    // so many positions at the start are global
-  std::vector<std::int64_t> global_positions = {};  // and these
+  std::int64_t global_first = 1;                    // number of global positions at the start
+  std::vector<std::int64_t> global_positions = {};  // further global positions
 
   void fields(io::Fields& field);
   void validate() const;
 };
 
-/// Parameters as MultiHeadAttention. With a memory, positions of both are global.
+/// Parameters as MultiHeadAttention. With a memory, the positions are global both as queries and as
+/// keys.
 class LongformerAttention : public MultiHeadAttention {
  public:
   using Config = LongformerConfig;

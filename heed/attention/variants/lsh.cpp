@@ -5,11 +5,12 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/cache.h"
-#include "heed/attention/masks/row_intervals.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
-#include "heed/attention/stages/weight_dropout.h"
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
+#include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/embedding.h"
 #include "heed/ops/index.h"
@@ -24,11 +25,12 @@ void LshConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("heads", heads, "heads", {.min = 1});
   field("buckets", buckets, "buckets of a hash: 1 or an even number", {.min = 1});
-  field("chunk", chunk, "places of the order that see each other and those before", {.min = 1});
-  field("rounds", rounds, "hashes, whose results are combined", {.min = 1});
-  field("seed", seed, "of the hashes", {.min = 0});
-  field("bias", bias, "whether the linear maps have biases");
-  field("dropout", dropout, "share of weights set to 0 in training", {.min = 0, .max = 1});
+  field("chunk", chunk,
+        "sorted positions in a chunk; a chunk attends to itself and to the one before", {.min = 1});
+  field("rounds", rounds, "number of hashes, whose results are combined", {.min = 1});
+  field("seed", seed, "seed of the hashes", {.min = 0});
+  field("bias", bias, "whether the linear layers have biases");
+  field("dropout", dropout, "dropout probability of attention weights", {.min = 0, .max = 1});
 }
 
 void LshConfig::validate() const {
@@ -40,14 +42,15 @@ void LshConfig::validate() const {
 
 namespace {
 
-// What a score loses if query and key are the same position: as in the paper, so much that others
-// win, and little enough that it still has a weight when there are none.
+// Subtracted from a score if query and key are the same position. As in the paper, it is large
+// enough that all other keys win, and small enough that the position still has a weight if there
+// are none.
 constexpr float kSelfPenalty = 1e5f;
 
-// Keys have length 1 together with the scale 1 / sqrt(D) of scores.
+// Keys have length 1, multiplied by the scale 1 / sqrt(D) of scores.
 Tensor keys_of(const Tensor& qk) { return rms_norm(qk, {.eps = 1e-6}); }
 
-// What rounds read, [..., rounds, D] and its log-sum-exp [..., rounds], as one: [..., D].
+// Combines the results of the rounds, [..., rounds, D] with log-sum-exp [..., rounds]: [..., D].
 Tensor combined(const Tensor& read, const Tensor& log_sum_exp, int axis) {
   if (read.size(axis) == 1) return squeeze(read, axis);
   const Tensor share = unsqueeze(softmax(log_sum_exp, axis), -1);  // [..., rounds, 1]
@@ -103,9 +106,9 @@ void LshAttention::check(const AttentionInput& in) const {
 
 // ---- whole sequences ----------------------------------------------------------------------------
 
-// A query is its own key: the one at its place, or the first.
+// A query is its own key: the one at its place, or the first if `self_first` is set.
 AttentionSpec LshAttention::spec_of(const Mask& mask, bool self_first) const {
-  AttentionSpec spec{.mask = see};
+  AttentionSpec spec{.mask = mask};
   spec.modifiers.push_back(score_mod([self_first](auto score, int, int, int i, int j) {
     return j == (self_first ? 0 : i) ? score - kSelfPenalty : score;
   }));
@@ -143,33 +146,31 @@ LshAttention::Sorted LshAttention::sort(const AttentionInput& in) const {
 
 Tensor LshAttention::operator()(const AttentionInput& in) const {
   check(in);
-  const Sorted s = sort(in);
+  Sorted s = sort(in);
+  Tensor by_place;  // [B, rounds H, T, T], rows and columns in sorted order
+  if (in.weights != nullptr) s.spec.observers.push_back(observe_weights(by_place));
   const AttentionResult y = attention_with_log_sum_exp(s.q, s.k, s.v, s.spec);
   const std::int64_t rows = s.back.numel(), D = head_size();
   const Tensor read = embedding(reshape(y.output, {rows, D}), s.back);      // [rounds, B, T, H, D]
   const Tensor lse = embedding(reshape(y.log_sum_exp, {rows, 1}), s.back);  // [rounds, B, T, H, 1]
+  if (in.weights != nullptr) *in.weights = weights_of(s, by_place, lse.detach());
   return out_proj(reshape(combined(read, squeeze(lse, 4), 0), in.x.shape()));  // [B, T, E]
 }
 
-Tensor LshAttention::weights(const AttentionInput& in) const {
-  check(in);
-  Sorted s = sort(in);
-  const std::int64_t B = in.x.size(0), T = in.x.size(1), H = config_.heads;
-  const std::int64_t rounds = config_.rounds;
-  Tensor seen;  // [B, rounds H, T, T], rows and columns by place
-  s.spec.observers.push_back(observe_weights(seen));
-  const AttentionResult y = attention_with_log_sum_exp(s.q, s.k, s.v, s.spec);
-  const std::int64_t rows = s.back.numel();
-  const Tensor by_row = embedding(reshape(seen, {rows, T}), s.back);        // [rounds, B, T, H, T]
-  const Tensor lse = embedding(reshape(y.log_sum_exp, {rows, 1}), s.back);  // [rounds, B, T, H, 1]
-  const Tensor place = unsqueeze(permute(s.place, {1, 0, 2, 3}), 2);        // [rounds, B, 1, H, T]
+// The weights of all rounds, combined like their results: [B, H, T, T].
+Tensor LshAttention::weights_of(const Sorted& s, const Tensor& by_place, const Tensor& lse) const {
+  const NoGrad no_grad;
+  const std::int64_t rounds = config_.rounds, H = config_.heads;
+  const std::int64_t B = by_place.size(0), T = by_place.size(2), rows = s.back.numel();
+  const Tensor by_row = embedding(reshape(by_place, {rows, T}), s.back);  // [rounds, B, T, H, T]
+  const Tensor place = unsqueeze(permute(s.place, {1, 0, 2, 3}), 2);      // [rounds, B, 1, H, T]
   const Tensor all = gather(by_row, 4, expand(place, {rounds, B, T, H, T}));  // columns by position
   return contiguous(transpose(combined(all, squeeze(lse, 4), 0), 1, 2));      // [B, H, T, T]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
 
-// Keys and values of all positions so far, and which of them each bucket holds.
+// Keys and values of all positions so far, and the positions in each bucket.
 class LshAttention::State : public DecodeState {
  public:
   State(const Config& config, std::int64_t batch, DType dtype)
@@ -190,10 +191,10 @@ class LshAttention::State : public DecodeState {
     held_ = std::move(moved);
   }
 
-  /// What the newest position sees: itself, then the last ones of its bucket before it.
+  /// The keys visible to the newest position: itself, then the last earlier ones of its bucket.
   struct Seen {
     Tensor positions;  // i64 [B, H, rounds, most]
-    Tensor count;      // i64 [B, H rounds, 1]: of them
+    Tensor count;      // i64 [B, H rounds, 1]: their number
   };
   /// Puts the newest position into its buckets [B, rounds, H, 1].
   Seen enter(const Tensor& buckets) {
@@ -240,10 +241,10 @@ Tensor LshAttention::step_once(const Tensor& x, State& state) const {
   const auto chosen = [&](const Tensor& all) {
     return reshape(gather(all, 2, ids), {B, H * R, most, D});  // [B, H R, most, D]
   };
-  const Tensor asks = reshape(expand(q, {B, H, R, D}), {B, H * R, 1, D});  // [B, H R, 1, D]
+  const Tensor queries = reshape(expand(q, {B, H, R, D}), {B, H * R, 1, D});  // [B, H R, 1, D]
   const Mask mask = row_intervals(zeros(seen.count.shape(), DType::i64), seen.count);
   const AttentionResult y = attention_with_log_sum_exp(
-      asks, chosen(state.cache.keys()), chosen(state.cache.values()), spec_of(mask, true));
+      queries, chosen(state.cache.keys()), chosen(state.cache.values()), spec_of(mask, true));
   const Tensor read =
       combined(reshape(y.output, {B, H, R, D}), reshape(y.log_sum_exp, {B, H, R}), 2);  // [B, H, D]
   return out_proj(reshape(read, {B, 1, H * D}));                                        // [B, 1, E]

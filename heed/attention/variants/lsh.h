@@ -1,6 +1,7 @@
 // LSH attention (Kitaev, Kaiser and Levskaya 2020, Reformer): queries serve as keys, scaled to
-// length 1, and see those in their bucket that lie beside them when positions are sorted by bucket
-// (lsh_order.h). That is one interval of keys for each query, so the tile kernel skips the rest.
+// length 1. Positions are sorted by bucket (lsh_order.h), and a query attends to the keys of its
+// bucket that are near it in this order. This is one interval of keys for each query, so the tile
+// kernel skips the rest.
 #pragma once
 
 #include "heed/attention/mechanism.h"
@@ -14,9 +15,10 @@ struct LshConfig {
   std::int64_t embed = 64;
   std::int64_t heads = 4;
   std::int64_t buckets = 16;  // 1, or even; about n / chunk of them make full chunks
-  std::int64_t chunk = 64;    // places of the order that see each other and those of the one before
+  std::int64_t chunk =
+      64;  // sorted positions in a chunk; a chunk attends to itself and to the one before
   std::int64_t rounds = 4;
-  std::int64_t seed = 0;  // of the directions
+  std::int64_t seed = 0;  // seed of the directions
   bool bias = true;
   double dropout = 0.0;  // of weights
 
@@ -25,11 +27,12 @@ struct LshConfig {
 };
 
 /// Rounds of hashing are combined by their log-sum-exp, out = sum_r softmax_r(lse_r) out_r. A key
-/// seen in several rounds counts several times; the paper's formula divides by how often, at the
-/// price of comparing all rounds for each pair. A position sees itself only if it sees nothing
-/// else. The directions come from the seed alone and stay the same for the life of the layer.
-/// Causal, what follows a position moves its place in the order, and so the rounding of sums, but
-/// not what it sees. Parameters "qk_proj", "v_proj" and "out_proj".
+/// that is visible in several rounds counts several times; the paper's formula divides by the
+/// number of rounds, at the price of comparing all rounds for each pair. A position attends to
+/// itself only if it has no other visible key. The directions come from the seed alone and stay the
+/// same for the life of the layer. If causal, later positions can change the place of a position in
+/// the order, and so the rounding of sums, but not which keys it attends to. Parameters "qk_proj",
+/// "v_proj" and "out_proj".
 class LshAttention : public AttentionLayer {
  public:
   using Config = LshConfig;
@@ -38,7 +41,6 @@ class LshAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, T, E].
   Tensor operator()(const AttentionInput& in) const override;
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -46,17 +48,18 @@ class LshAttention : public AttentionLayer {
 
  private:
   class State;
-  /// Heads of all rounds with their positions sorted.
+  /// All heads and rounds, with their positions sorted.
   struct Sorted {
     Tensor q, k, v;  // [B, rounds H, T, D]
     AttentionSpec spec;
-    Tensor back;   // i64 [rounds, B, T, H]: the row of all sorted ones where a position is
+    Tensor back;   // i64 [rounds, B, T, H]: the row of each position among all sorted rows
     Tensor place;  // i64 [B, rounds, H, T]
   };
 
   std::int64_t head_size() const { return config_.embed / config_.heads; }
   void check(const AttentionInput& in) const;
   AttentionSpec spec_of(const Mask& mask, bool self_first) const;
+  Tensor weights_of(const Sorted& s, const Tensor& by_place, const Tensor& lse) const;
   Tensor buckets_of(const Tensor& qk) const;
   Sorted sort(const AttentionInput& in) const;
   Tensor step_once(const Tensor& x, State& state) const;

@@ -34,14 +34,14 @@ Tensor lsh_buckets(const Tensor& x, const Tensor& directions, std::int64_t round
 
 namespace {
 
-// One line of the order: T positions, of which `there` are not hidden.
+// One row of the order: T positions, of which the first `there` are not hidden.
 struct Line {
   std::int64_t T, there;
   const std::int64_t* bucket;
   std::int64_t *order, *place, *first, *last;
 };
 
-// A counting sort: stable, and linear in T. `starts` has a place for each bucket and one more.
+// A counting sort: stable, and linear in T. `starts` has one element for each bucket and one more.
 void sort_line(const Line& line, std::vector<std::int64_t>& starts) {
   std::fill(starts.begin(), starts.end(), 0);
   for (std::int64_t t = 0; t < line.there; ++t) {
@@ -55,7 +55,7 @@ void sort_line(const Line& line, std::vector<std::int64_t>& starts) {
   }
 }
 
-// starts[b] is now the end of bucket b, and so the start of the next.
+// starts[b] is now the end of bucket b, which is the start of the next.
 void see_line(const Line& line, const std::vector<std::int64_t>& starts, const LshReach& reach) {
   for (std::int64_t s = 0; s < line.there; ++s) {
     const auto bucket = static_cast<std::size_t>(line.bucket[line.order[s]]);

@@ -1,7 +1,5 @@
 #include "heed/attention/variants/luong_decoder.h"
 
-#include <algorithm>
-
 #include "heed/base/error.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
@@ -14,9 +12,10 @@ void LuongDecoderConfig::fields(io::Fields& field) {
   field("embed", embed, "features of inputs, memory, states and results", {.min = 1});
   field("cell", cell, "the recurrent cell");
   field("layers", layers, "layers of the cell", {.min = 1});
-  field("dropout", dropout, "between layers of the cell", {.min = 0, .max = 1});
-  field("input_feeding", input_feeding, "whether a step knows the attentional vector before it");
-  field("attention", attention, "how the memory is attended to");
+  field("dropout", dropout, "dropout probability between layers of the cell", {.min = 0, .max = 1});
+  field("input_feeding", input_feeding,
+        "whether a step reads the attentional vector of the step before");
+  field("attention", attention, "attention to the memory");
 }
 
 namespace {
@@ -31,20 +30,13 @@ std::unique_ptr<Recurrent> make_cell(const LuongDecoderConfig& config, Generator
 }
 
 std::unique_ptr<AttentionLayer> make_layer(const LuongDecoderConfig& config, Generator& generator) {
-  const Mechanism& mechanism = find_mechanism(config.attention.name);
-  const Traits& can = mechanism.traits;
+  const Traits& can = config.attention.traits();
   HEED_CHECK(can.form == Form::sequence && can.cross && can.decodes,
-             "[luong_decoder] attention {} cannot ask a memory step by step: global, local_p or "
-             "multi_head can",
-             config.attention.name);
-  std::vector<std::string> options = {fmt::format("embed={}", config.embed)};
-  // W_c is the decoder's own.
-  const auto known = mechanism.options();
-  const bool combines = std::any_of(known.begin(), known.end(),
-                                    [](const io::FieldInfo& f) { return f.path == "combine"; });
-  if (combines) options.emplace_back("combine=false");
-  options.insert(options.end(), config.attention.options.begin(), config.attention.options.end());
-  return mechanism.make(options, generator);
+             "[luong_decoder] attention \"{}\" cannot attend to a memory step by step: global, "
+             "local_p and multi_head can",
+             config.attention.text());
+  // W_c belongs to the decoder.
+  return config.attention.within({.embed = config.embed, .combine = false}).make(generator);
 }
 
 }  // namespace
@@ -69,7 +61,7 @@ Tensor LuongDecoder::attentional(const Tensor& context, const Tensor& h) const {
   return combine(concat({context, h}, -1));  // [B, T, E]
 }
 
-// Without input feeding nothing of a step waits for the attention of the one before.
+// Without input feeding no step depends on the attention of the one before.
 Tensor LuongDecoder::operator()(const Tensor& y, const Start& from) const {
   if (config_.input_feeding) {
     State state = start(from);
@@ -98,7 +90,7 @@ Tensor LuongDecoder::step(const Tensor& y, State& state) const {
              "[luong_decoder] y is {}: it must be [{}, T, {}]", to_string(y.shape()),
              state.fed_.size(0), config_.embed);
   std::vector<Tensor> results;
-  results.push_back(slice(y, 1, 0, 0));  // so that there is one if there are no steps
+  results.push_back(slice(y, 1, 0, 0));  // so that concat has an input if there are no steps
   for (std::int64_t t = 0; t < y.size(1); ++t) {
     results.push_back(step_once(slice(y, 1, t, t + 1), state));
   }
@@ -113,7 +105,7 @@ Tensor LuongDecoder::step_once(const Tensor& y, State& state) const {
   HEED_CHECK(context.tracks_grad() || !run.output.tracks_grad(),
              "[luong_decoder] steps of attention {} have no gradient: learn with "
              "input_feeding=false, or with global, bahdanau, local_m or local_p",
-             config_.attention.name);
+             config_.attention.text());
   state.fed_ = attentional(context, run.output);  // [B, 1, E]
   return state.fed_;
 }

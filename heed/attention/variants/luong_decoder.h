@@ -1,9 +1,9 @@
 // A recurrent decoder that attends to its encoder's states (Luong et al. 2015), with input feeding:
-// the attentional vector of one step goes into the next, so that a step knows what was attended to
-// before:
+// the attentional vector of one step is an input of the next step, so that a step knows the earlier
+// attention:
 //   h_t = cell([y_t; a_{t-1}], h_{t-1}),  c_t = attention(h_t, memory),  a_t = tanh(W_c [c_t;
 //   h_t]).
-// No embedding and no words: what comes in and goes out are vectors.
+// It has no embedding and no vocabulary: inputs and outputs are vectors.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/attention/registry.h"
+#include "heed/attention/choice.h"
 #include "heed/nn/linear.h"
 #include "heed/nn/rnn.h"
 
@@ -26,12 +26,12 @@ constexpr std::array<io::EnumName<Cell>, 2> enum_names(Cell) {
 }
 
 struct LuongDecoderConfig {
-  std::int64_t embed = 64;  // of inputs, memory, states and results
+  std::int64_t embed = 64;  // size of inputs, memory, states and results
   Cell cell = Cell::lstm;
   std::int64_t layers = 1;
   double dropout = 0.0;       // between layers of the cell
-  bool input_feeding = true;  // else a step knows nothing of a_{t-1}
-  AttentionChoice attention{.name = "global", .options = {"score=general"}};
+  bool input_feeding = true;  // if false, a step does not read a_{t-1}
+  AttentionChoice attention = "global score=general";
 
   void fields(io::Fields& field);
 };
@@ -42,14 +42,14 @@ class LuongDecoder : public Module {
   using Config = LuongDecoderConfig;
   explicit LuongDecoder(const Config& config, Generator& generator = default_generator());
 
-  /// What decoding starts from.
+  /// The start of decoding.
   struct Start {
     Tensor memory;        ///< The encoder's states: [B, Tk, E].
-    Tensor lengths = {};  ///< i64 [B], of the memory; undefined: all of it.
-    Tensor state = {};    ///< The cell's first state, [layers, B, E]; undefined: 0.
-    Tensor cell = {};     ///< The same of LSTM's cells.
+    Tensor lengths = {};  ///< i64 [B]: valid positions of the memory; undefined: all.
+    Tensor state = {};    ///< Initial state of the cell, [layers, B, E]; undefined: 0.
+    Tensor cell = {};     ///< The same for the cells of an LSTM.
   };
-  /// Where decoding stands.
+  /// The state of decoding.
   class State {
    public:
     /// Sequence i becomes what sequence from[i] was, for beams.
@@ -65,10 +65,10 @@ class LuongDecoder : public Module {
   void visit(ParameterVisitor& visitor) override;
   /// Teacher forcing: the inputs y [B, T, E] -> attentional vectors [B, T, E].
   Tensor operator()(const Tensor& y, const Start& start) const;
-  /// Step by step.
+  /// Decoding step by step.
   State start(const Start& start) const;
-  /// The next inputs [B, T, E] -> [B, T, E]. Throws if it is to have a gradient and the attention's
-  /// steps have none.
+  /// The next inputs [B, T, E] -> [B, T, E]. Throws if a gradient is needed and the steps of the
+  /// attention have none.
   Tensor step(const Tensor& y, State& state) const;
 
   std::unique_ptr<Recurrent> cell;

@@ -18,7 +18,7 @@ LuongGeneralAttention::LuongGeneralAttention(const Config& config, Generator& ge
 void LuongLocationConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
-  field("max_length", max_length, "positions that the score knows", {.min = 1});
+  field("max_length", max_length, "maximum number of positions", {.min = 1});
   field("combine", combine, "whether the result is tanh(W_c [context; x])");
 }
 

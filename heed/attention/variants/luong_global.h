@@ -1,6 +1,7 @@
-// Luong's global attention (Luong et al. 2015) with the attentional vector tanh(W_c [context; x]),
-// by his scores "general", x^T W h, and "location", (W x)[j]. It is global attention under the
-// names people know; his local attention is local_m.h and local_p.h, input feeding luong_decoder.h.
+// Luong's global attention (Luong et al. 2015) with the attentional vector tanh(W_c [context; x])
+// and the scores "general", x^T W h, and "location", (W x)[j]. It is global attention under its
+// usual names. Luong's local attention is in local_m.h and local_p.h, input feeding in
+// luong_decoder.h.
 #pragma once
 
 #include "heed/attention/variants/global.h"
@@ -10,7 +11,7 @@ namespace heed {
 struct LuongGeneralConfig {
   std::int64_t embed = 64;
   std::int64_t memory_embed = 0;  // 0: as embed
-  bool combine = true;            // else the result is the context
+  bool combine = true;            // false: the result is the context
 
   void fields(io::Fields& field);
 };
@@ -27,8 +28,8 @@ class LuongGeneralAttention : public GlobalAttention {
 struct LuongLocationConfig {
   std::int64_t embed = 64;
   std::int64_t memory_embed = 0;   // 0: as embed
-  std::int64_t max_length = 1024;  // positions there are
-  bool combine = true;             // else the result is the context
+  std::int64_t max_length = 1024;  // maximum number of positions
+  bool combine = true;             // false: the result is the context
 
   void fields(io::Fields& field);
 };

@@ -5,9 +5,9 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/cache.h"
-#include "heed/attention/masks/key_range.h"
+#include "heed/attention/masks.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
-#include "heed/attention/stages/weight_dropout.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"
@@ -23,17 +23,20 @@ void MultiHeadConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("heads", heads, "heads of queries", {.min = 1});
   field("kv_heads", kv_heads, "heads of keys and values; 0: as many as heads", {.min = 0});
+  field("head_size", head_size, "features of a head; 0: embed / heads", {.min = 0});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
-  field("bias", bias, "whether the linear maps have biases");
-  field("bias_kv", bias_kv, "whether every query sees one learned key and value more");
-  field("zero_attn", zero_attn, "whether every query sees one key and value of zeros more");
-  field("dropout", dropout, "share of weights set to 0 in training", {.min = 0, .max = 1});
-  field("position", position, "how queries and keys know where they stand");
+  field("bias", bias, "whether the linear layers have biases");
+  field("bias_kv", bias_kv, "whether there is one more learned key and value");
+  field("zero_attn", zero_attn, "whether there is one more key and value of zeros");
+  field("dropout", dropout, "dropout probability of attention weights", {.min = 0, .max = 1});
+  field("position", position, "position code of queries and keys");
 }
 
 void MultiHeadConfig::validate() const {
-  HEED_CHECK(embed >= 1 && heads >= 1 && embed % heads == 0,
-             "[multi_head] embed {} is not a multiple of heads {}", embed, heads);
+  HEED_CHECK(embed >= 1 && heads >= 1 && head_size >= 0 && (head_size > 0 || embed % heads == 0),
+             "[multi_head] embed {} is not a multiple of heads {}: change one of them, or give "
+             "head_size",
+             embed, heads);
   HEED_CHECK(kv_heads >= 0 && (kv_heads == 0 || heads % kv_heads == 0),
              "[multi_head] heads {} is not a multiple of kv_heads {}", heads, kv_heads);
   HEED_CHECK(memory_embed >= 0, "[multi_head] memory_embed {}: give the features of the memory",
@@ -44,51 +47,59 @@ void MultiHeadConfig::validate() const {
 
 namespace {
 
-// A cache that forgets has room for so many queries at once; more are taken part after part.
+// A cache with a window has room for so many queries at once; more are processed in parts.
 constexpr std::int64_t kMostAtOnce = 64;
 
-Tensor parameter(const Shape& shape, Generator& generator) {
-  Tensor x = empty(shape);
-  init::xavier_uniform(x, generator);
-  return x.requires_grad();
+// The config with the sizes that 0 stands for.
+MultiHeadConfig resolved(MultiHeadConfig config) {
+  config.validate();
+  if (config.memory_embed == 0) config.memory_embed = config.embed;
+  if (config.head_size == 0) config.head_size = config.embed / config.heads;
+  return config;
+}
+
+Linear projection(std::int64_t out, std::int64_t in, bool bias, Generator& generator) {
+  Tensor weight = empty({out, in});  // [out, in]
+  init::xavier_uniform(weight, generator);
+  return Linear(Weight(weight.requires_grad()), bias ? zeros({out}).requires_grad() : Tensor());
 }
 
 }  // namespace
 
 MultiHeadAttention::MultiHeadAttention(const Config& config, Generator& generator)
-    : out_proj({.in = valid(config).embed, .out = config.embed, .bias = config.bias}, generator),
+    : out_proj({.in = config.heads * resolved(config).head_size,
+                .out = config.embed,
+                .bias = config.bias},
+               generator),
       position(make_position(
           config.position,
-          {.embed = config.embed, .heads = config.heads, .head = config.embed / config.heads},
+          {.embed = config.embed, .heads = config.heads, .head = resolved(config).head_size},
           generator)),
-      config_(config) {
-  if (config_.memory_embed == 0) config_.memory_embed = config_.embed;
-  const std::int64_t kv = kv_heads() * head_size();
-  if (config_.memory_embed == config_.embed) {
-    in_proj_weight = parameter({config_.embed + 2 * kv, config_.embed}, generator);
+      config_(resolved(config)) {
+  const std::int64_t E = config_.embed, memory = config_.memory_embed;
+  if (memory == E) {
+    in_proj = projection(query_size() + 2 * kv_size(), E, config_.bias, generator);
   } else {
-    q_proj_weight = parameter({config_.embed, config_.embed}, generator);
-    k_proj_weight = parameter({kv, config_.memory_embed}, generator);
-    v_proj_weight = parameter({kv, config_.memory_embed}, generator);
+    q_proj = projection(query_size(), E, config_.bias, generator);
+    k_proj = projection(kv_size(), memory, config_.bias, generator);
+    v_proj = projection(kv_size(), memory, config_.bias, generator);
   }
-  if (config_.bias) {
-    in_proj_bias = zeros({config_.embed + 2 * kv}).requires_grad();
-    init::zeros(out_proj.bias);
-  }
+  if (config_.bias) init::zeros(out_proj.bias);
   if (!config_.bias_kv) return;
   for (Tensor* const extra : {&bias_k, &bias_v}) {
-    *extra = empty({1, 1, kv});
+    *extra = empty({1, 1, kv_size()});
     init::xavier_normal(*extra, generator);
     extra->requires_grad();
   }
 }
 
 void MultiHeadAttention::visit(ParameterVisitor& visitor) {
-  visitor("in_proj_weight", in_proj_weight);
-  visitor("in_proj_bias", in_proj_bias);
-  visitor("q_proj_weight", q_proj_weight);
-  visitor("k_proj_weight", k_proj_weight);
-  visitor("v_proj_weight", v_proj_weight);
+  if (in_proj) visitor.joined("in_proj", *in_proj);
+  if (q_proj) {
+    visitor.joined("q_proj", *q_proj);
+    visitor.joined("k_proj", *k_proj);
+    visitor.joined("v_proj", *v_proj);
+  }
   visitor("bias_k", bias_k);
   visitor("bias_v", bias_v);
   visitor("out_proj", out_proj);
@@ -97,42 +108,31 @@ void MultiHeadAttention::visit(ParameterVisitor& visitor) {
 
 // ---- queries, keys and values -------------------------------------------------------------------
 
-struct MultiHeadAttention::Map {
-  Tensor weight;
-  Tensor bias;  // or undefined
+Tensor MultiHeadAttention::queries(const Tensor& x) const {
+  const Tensor q = in_proj ? in_proj->rows(x, 0, query_size()) : (*q_proj)(x);
+  return split_heads(q, config_.heads);  // [B, H, Tq, D]
+}
 
-  Tensor operator()(const Tensor& x) const { return linear(x, weight, {.bias = bias}); }
-};
+Tensor MultiHeadAttention::keys(const Tensor& memory) const {
+  const std::int64_t begin = query_size();
+  const Tensor k = in_proj ? in_proj->rows(memory, begin, begin + kv_size()) : (*k_proj)(memory);
+  return split_heads(k, kv_heads());  // [B, G, Tk, D]
+}
 
-// To queries, to keys and to values; parts of one weight are views of it.
-std::array<MultiHeadAttention::Map, 3> MultiHeadAttention::maps() const {
-  const std::int64_t E = config_.embed, kv = kv_heads() * head_size();
-  std::array<Map, 3> maps;
-  if (in_proj_weight.defined()) {
-    const std::vector<Tensor> weights = split(in_proj_weight, {E, kv, kv}, 0);
-    for (std::size_t i = 0; i < maps.size(); ++i) maps[i].weight = weights[i];
-  } else {
-    maps[0].weight = q_proj_weight;
-    maps[1].weight = k_proj_weight;
-    maps[2].weight = v_proj_weight;
-  }
-  if (config_.bias) {
-    const std::vector<Tensor> biases = split(in_proj_bias, {E, kv, kv}, 0);
-    for (std::size_t i = 0; i < maps.size(); ++i) maps[i].bias = biases[i];
-  }
-  return maps;
+Tensor MultiHeadAttention::values(const Tensor& memory) const {
+  const std::int64_t begin = query_size() + kv_size();
+  const Tensor v = in_proj ? in_proj->rows(memory, begin, begin + kv_size()) : (*v_proj)(memory);
+  return split_heads(v, kv_heads());  // [B, G, Tk, D]
 }
 
 MultiHeadAttention::Heads MultiHeadAttention::project(const AttentionInput& in) const {
-  const std::int64_t E = config_.embed, H = config_.heads, G = kv_heads(), kv = G * head_size();
-  if (in.memory.defined() || !in_proj_weight.defined()) {
-    const auto [to_q, to_k, to_v] = maps();
-    return {split_heads(to_q(in.x), H), split_heads(to_k(in.source()), G),
-            split_heads(to_v(in.source()), G)};
+  if (in.memory.defined() || !in_proj) {
+    return {queries(in.x), keys(in.source()), values(in.source())};
   }
-  const Tensor all = linear(in.x, in_proj_weight, {.bias = in_proj_bias});  // [B, T, E + 2 G D]
-  const std::vector<Tensor> parts = split(all, {E, kv, kv}, -1);
-  return {split_heads(parts[0], H), split_heads(parts[1], G), split_heads(parts[2], G)};
+  const Tensor all = (*in_proj)(in.x);  // [B, T, (H + 2 G) D]
+  const std::vector<Tensor> parts = split(all, {query_size(), kv_size(), kv_size()}, -1);
+  return {split_heads(parts[0], config_.heads), split_heads(parts[1], kv_heads()),
+          split_heads(parts[2], kv_heads())};
 }
 
 // ---- attention ----------------------------------------------------------------------------------
@@ -141,21 +141,23 @@ AttentionSpec MultiHeadAttention::spec_of(const AttentionInput& in, Corner corne
   AttentionSpec spec;
   spec.mask = mask_of(in, corner);
   if (position) position->modify(spec, corner);
-  HEED_CHECK(!has_extra_keys() || (spec.modifiers.empty() && spec.reweights.empty()),
-             "[{}] the keys of bias_kv and zero_attn stand nowhere, and position {} counts "
-             "distances: leave one of them out",
-             name(), config_.position.name);
+  HEED_CHECK(
+      !has_extra_keys() || (spec.modifiers.empty() && spec.reweights.empty()),
+      "[{}] the keys of bias_kv and zero_attn have no position, and position {} needs one: leave "
+      "one of them out",
+      name(), config_.position.name);
   if (training() && config_.dropout > 0.0) {
     spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
   specialise(spec, corner);
+  if (in.weights != nullptr) spec.observers.push_back(observe_weights(*in.weights));
   return spec;
 }
 
-// Extra keys stand behind all others, and no mask hides them.
+// Extra keys come after all others, and no mask hides them.
 void MultiHeadAttention::add_extra_keys(Heads& heads, AttentionSpec& spec) const {
   if (!has_extra_keys()) return;
-  const std::int64_t B = heads.k.size(0), G = kv_heads(), D = head_size();
+  const std::int64_t B = heads.k.size(0), G = kv_heads(), D = config_.head_size;
   const std::int64_t keys = heads.k.size(2);
   std::vector<Tensor> all_k, all_v;
   all_k.push_back(heads.k);
@@ -176,7 +178,7 @@ void MultiHeadAttention::add_extra_keys(Heads& heads, AttentionSpec& spec) const
   spec.mask = spec.mask | key_range(keys, heads.k.size(2));
 }
 
-Tensor MultiHeadAttention::attend(const AttentionInput& in, std::vector<Observer> observers) const {
+Tensor MultiHeadAttention::attend(const AttentionInput& in) const {
   check_input(name(), in, config_.embed, config_.memory_embed);
   Heads heads = project(in);
   if (position) {
@@ -184,25 +186,18 @@ Tensor MultiHeadAttention::attend(const AttentionInput& in, std::vector<Observer
     heads.k = position->turn(heads.k);
   }
   AttentionSpec spec = spec_of(in, Corner::top_left);
-  spec.observers = std::move(observe);
   add_extra_keys(heads, spec);
   return attention(heads.q, heads.k, heads.v, spec);  // [B, H, Tq, D]
 }
 
 Tensor MultiHeadAttention::operator()(const AttentionInput& in) const {
-  return out_proj(join_heads(attend(in, {})));  // [B, Tq, E]
-}
-
-Tensor MultiHeadAttention::weights(const AttentionInput& in) const {
-  const NoGrad no_grad;
-  Tensor seen;
-  attend(in, {observe_weights(seen)});
-  return seen;  // [B, H, Tq, Tk], and behind them the extra keys
+  return out_proj(join_heads(attend(in)));  // [B, Tq, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
 
-// Of itself: the keys and values of the positions so far. Of a memory: its keys and values.
+// Without a memory: the keys and values of the positions so far. With a memory: its keys and
+// values.
 class MultiHeadAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
@@ -225,7 +220,7 @@ std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) 
   if (!from.memory.defined()) {
     KvCacheConfig config{.batch = from.batch,
                          .heads = kv_heads(),
-                         .features = head_size(),
+                         .features = config_.head_size,
                          .dtype = cache_dtype(out_proj.weight.dtype())};
     if (const auto back = reach()) config.window = *back + kMostAtOnce;
     state->cache.emplace(config);
@@ -234,9 +229,8 @@ std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) 
   const Tensor nothing = empty({from.memory.size(0), 0, config_.embed});  // [B, 0, E]
   check_input(name(), {.x = nothing, .memory = from.memory, .lengths = from.lengths}, config_.embed,
               config_.memory_embed);
-  const auto [to_q, to_k, to_v] = maps();
-  state->memory.k = split_heads(to_k(from.memory), kv_heads());  // [B, G, Tk, D]
-  state->memory.v = split_heads(to_v(from.memory), kv_heads());
+  state->memory.k = keys(from.memory);    // [B, G, Tk, D]
+  state->memory.v = values(from.memory);  // [B, G, Tk, D]
   if (position) state->memory.k = position->turn(state->memory.k);
   state->lengths = from.lengths;
   return state;
@@ -260,7 +254,7 @@ Tensor MultiHeadAttention::step(const Tensor& x, DecodeState& decode_state) cons
 Tensor MultiHeadAttention::step_few(const Tensor& x, State& state) const {
   const std::int64_t first = std::exchange(state.next, state.next + x.size(1));
   Heads heads = state.memory;
-  AttentionInput in{.x = x, .lengths = state.lengths};
+  AttentionInput in{.x = x, .lengths = state.lengths, .weights = state.weights};
   std::int64_t first_key = 0;
   if (state.cache) {
     heads = project(in);
@@ -271,7 +265,7 @@ Tensor MultiHeadAttention::step_few(const Tensor& x, State& state) const {
     first_key = state.cache->first_position();
     in.causal = true;
   } else {
-    heads.q = split_heads(maps()[0](x), config_.heads);  // [B, H, T, D]
+    heads.q = queries(x);  // [B, H, T, D]
   }
   if (position) heads.q = position->turn(heads.q, first);
   AttentionSpec spec = spec_of(in, Corner::offset(first - first_key));

@@ -18,11 +18,10 @@ namespace heed {
 
 void NonLocalConfig::fields(io::Fields& field) {
   field("embed", embed, "channels of x and of the result", {.min = 1});
-  field("channels", channels, "channels between; 0: half of embed", {.min = 0});
-  field("form", form, "how two places are compared");
+  field("channels", channels, "channels inside the block; 0: half of embed", {.min = 0});
+  field("form", form, "function that compares two places");
   field("subsample", subsample,
-        "only the maxima of squares of so many places by so many are asked; 1: all places",
-        {.min = 1});
+        "keys and values are max-pooled over squares of this size; 1: no pooling", {.min = 1});
 }
 
 namespace {
@@ -38,8 +37,8 @@ Tensor as_places(const Tensor& x) {
   return transpose(reshape(x, {x.size(0), x.size(1), N}), 1, 2);  // [B, N, C]
 }
 
-// Of features [B, N, C] at the places of a picture, the largest in each square: [B, N', C]. Squares
-// are no larger than the picture; what remains at its right and lower edge is left out.
+// Max-pools features [B, N, C] at the places of a picture over squares: [B, N', C]. Squares are no
+// larger than the picture; incomplete ones at its right and lower edge are left out.
 Tensor maxima(const Tensor& x, const Tensor& picture, std::int64_t square) {
   if (square == 1 || x.size(1) == 0) return x;
   const std::int64_t B = x.size(0), C = x.size(2), H = picture.size(-2), W = picture.size(-1);
@@ -56,8 +55,8 @@ void check(const AttentionInput& in, std::int64_t embed) {
              in.x.defined() ? to_string(in.x.shape()) : "undefined", embed, embed);
   HEED_CHECK(
       !in.memory.defined() && !in.lengths.defined() && !in.causal && in.mask.everything(),
-      "[non_local] a memory, lengths, causal or a mask is given: all places of a picture ask "
-      "each other; give x alone");
+      "[non_local] a memory, lengths, causal or a mask is given: every place of a picture attends "
+      "to every other; give x alone");
 }
 
 }  // namespace
@@ -66,7 +65,7 @@ NonLocal::NonLocal(const Config& config, Generator& generator)
     : g({.in = config.embed, .out = inner_channels(config)}, generator),
       out({.in = inner_channels(config), .out = config.embed}, generator),
       config_(config) {
-  init::zeros(out.weight);
+  init::zeros(out.weight.data);
   init::zeros(out.bias);
   if (config.form == NonLocalForm::gaussian) return;
   const LinearConfig inner{.in = config.embed, .out = inner_channels(config)};
@@ -88,11 +87,11 @@ void NonLocal::visit(ParameterVisitor& visitor) {
 
 NonLocal::Operands NonLocal::project(const Tensor& x) const {
   const Tensor places = as_places(x);  // [B, N, C]
-  const auto asked = [&](const Tensor& features) {
+  const auto pooled = [&](const Tensor& features) {
     return maxima(features, x, config_.subsample);  // [B, N', …]
   };
-  Tensor q = theta ? (*theta)(places) : places;     // [B, N, D]
-  Tensor k = asked(phi ? (*phi)(places) : places);  // [B, N', D]
+  Tensor q = theta ? (*theta)(places) : places;      // [B, N, D]
+  Tensor k = pooled(phi ? (*phi)(places) : places);  // [B, N', D]
   if (compare.defined()) {
     // w^T [theta_i, phi_j] = a_i + b_j = (a_i, 1) . (1, b_j).
     const auto [w_theta, w_phi] = split<2>(compare, 0);  // [C']
@@ -101,14 +100,14 @@ NonLocal::Operands NonLocal::project(const Tensor& x) const {
     q = concat({a, ones(a.shape(), a.dtype())}, 2);      // [B, N, 2]
     k = concat({ones(b.shape(), b.dtype()), b}, 2);      // [B, N', 2]
   }
-  return {unsqueeze(q, 1), unsqueeze(k, 1), unsqueeze(asked(g(places)), 1)};
+  return {unsqueeze(q, 1), unsqueeze(k, 1), unsqueeze(pooled(g(places)), 1)};
 }
 
-AttentionSpec NonLocal::spec_of(std::int64_t asked) const {
+AttentionSpec NonLocal::spec_of(std::int64_t keys) const {
   if (config_.form == NonLocalForm::gaussian || config_.form == NonLocalForm::embedded_gaussian) {
     return {.score = dot_score()};
   }
-  const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(asked, 1));
+  const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(keys, 1));
   AttentionSpec spec{.score = scaled_dot_score(share), .normaliser = no_normaliser()};
   if (config_.form == NonLocalForm::concat) {
     spec.modifiers.push_back(score_mod(
@@ -120,19 +119,11 @@ AttentionSpec NonLocal::spec_of(std::int64_t asked) const {
 Tensor NonLocal::operator()(const AttentionInput& in) const {
   check(in, config_.embed);
   const Operands of = project(in.x);
-  const Tensor y = attention(of.q, of.k, of.v, spec_of(of.k.size(2)));  // [B, 1, N, C']
-  const Tensor added = transpose(out(squeeze(y, 1)), 1, 2);             // [B, C, N]
-  return in.x + reshape(added, in.x.shape());                           // as x
-}
-
-Tensor NonLocal::weights(const AttentionInput& in) const {
-  check(in, config_.embed);
-  const Operands of = project(in.x);
   AttentionSpec spec = spec_of(of.k.size(2));
-  Tensor seen;
-  spec.observers = {observe_weights(seen)};
-  attention(of.q, of.k, of.v, spec);
-  return seen;  // [B, 1, N, N']
+  if (in.weights != nullptr) spec.observers = {observe_weights(*in.weights)};  // [B, 1, N, N']
+  const Tensor y = attention(of.q, of.k, of.v, spec);                          // [B, 1, N, C']
+  const Tensor added = transpose(out(squeeze(y, 1)), 1, 2);                    // [B, C, N]
+  return in.x + reshape(added, in.x.shape());                                  // as x
 }
 
 }  // namespace heed

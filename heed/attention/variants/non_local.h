@@ -1,15 +1,15 @@
 // Non-local block (Wang et al. 2018, Non-local Neural Networks): every place of a picture or video
-// asks every other, and what it learns is added to it:
+// attends to every other, and the result is added to it:
 //
 //   z_i = W_z y_i + x_i,   y_i = sum_j f(x_i, x_j) g(x_j) / C
 //
 //   gaussian            f = e^(x_i . x_j)                      C = sum_j f
 //   embedded_gaussian   f = e^(theta_i . phi_j)                C = sum_j f
-//   dot                 f = theta_i . phi_j                    C = N, the number of places asked
+//   dot                 f = theta_i . phi_j                    C = N, the number of places j
 //   concat              f = ReLU(w^T [theta_i, phi_j])         C = N
 //
 // theta, phi and g are linear maps to fewer channels. W_z starts at 0, so that a new block in a
-// trained network changes nothing at first. A batch norm behind W_z is not part of it.
+// trained network changes nothing at first. The batch norm after W_z is not included.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct NonLocalConfig {
 };
 
 /// Parameters "theta", "phi" (not gaussian), "g", "out" (W_z), each with weight and bias, and
-/// "compare" [2 C'] (concat alone).
+/// "compare" [2 C'] (only concat).
 class NonLocal : public AttentionLayer {
  public:
   using Config = NonLocalConfig;
@@ -52,8 +52,6 @@ class NonLocal : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// A picture [B, C, H, W] or a video [B, C, T, H, W] -> the same shape.
   Tensor operator()(const AttentionInput& in) const override;
-  /// f / C, [B, 1, N, N']: N places ask N', fewer if subsampled.
-  Tensor weights(const AttentionInput& in) const override;
 
   std::optional<Linear> theta, phi;
   Linear g, out;
@@ -64,7 +62,7 @@ class NonLocal : public AttentionLayer {
     Tensor q, k, v;  // [B, 1, N, D], [B, 1, N', D], [B, 1, N', C']
   };
   Operands project(const Tensor& x) const;
-  AttentionSpec spec_of(std::int64_t asked) const;
+  AttentionSpec spec_of(std::int64_t keys) const;
 
   Config config_;
 };

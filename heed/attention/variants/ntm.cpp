@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "heed/attention/variants/asked.h"
+#include "heed/attention/variants/input_checks.h"
 #include "heed/attention/variants/ntm_memory.h"
 #include "heed/nn/init.h"
 #include "heed/ops/elementwise.h"
@@ -15,11 +15,12 @@ namespace heed {
 void NtmConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("slots", slots, "slots of the memory", {.min = 1});
-  field("width", width, "numbers in a slot", {.min = 1});
-  field("read_heads", read_heads, "heads that read", {.min = 1});
-  field("write_heads", write_heads, "heads that write", {.min = 1});
-  field("shifts", shifts, "slots by which a head may move at a step, either way", {.min = 0});
-  field("controller", controller, "what moves the heads");
+  field("width", width, "size of a slot", {.min = 1});
+  field("read_heads", read_heads, "number of read heads", {.min = 1});
+  field("write_heads", write_heads, "number of write heads", {.min = 1});
+  field("shifts", shifts,
+        "maximum number of slots that a head moves in one step, in either direction", {.min = 0});
+  field("controller", controller, "network that controls the heads");
   field("hidden", hidden, "features of the controller; 0: as embed", {.min = 0});
 }
 
@@ -65,9 +66,11 @@ Ntm::Ntm(const Config& config, Generator& generator)
           LinearConfig{.in = input, .out = C, .activation = Activation::tanh}, generator);
   }
   // A small constant learns faster than random numbers (Collier and Beel 2018, Implementing Neural
-  // Turing Machines); theirs, 1e-6, is so short that its direction has gradients in the thousands.
+  // Turing Machines). Their constant, 1e-6, is so short that its direction has gradients in the
+  // thousands.
   memory = full({N, M}, 1e-2).requires_grad();  // [N, M]
-  // Heads start at slot 0 with 95 % of their weight: from everywhere at once, moves lead nowhere.
+  // Heads start at slot 0 with 95 % of their weight: with equal weights, moves would have no
+  // effect.
   places = zeros({R + config_.write_heads, N});  // [R + W, N]
   for (std::int64_t head = 0; head < places.size(0); ++head) {
     places.mutable_data<float>()[head * N] = std::log(static_cast<float>(N)) + 3.0f;
@@ -105,7 +108,7 @@ Ntm::Moment Ntm::first(std::int64_t B) const {
   return now;
 }
 
-// x [B, E] -> what the controller says, [B, C].
+// x [B, E] -> the output of the controller, [B, C].
 Tensor Ntm::control(const Tensor& x, Moment& now) const {
   const Tensor told = concat({x, now.reading}, 1);  // [B, E + R M]
   if (feed_forward) return (*feed_forward)(told);   // [B, C]
@@ -116,7 +119,7 @@ Tensor Ntm::control(const Tensor& x, Moment& now) const {
   return squeeze(said.output, 1);  // [B, C]
 }
 
-// x [B, E] -> what the result is made of, [B, C + R M].
+// x [B, E] -> the input of the output projection, [B, C + R M].
 Tensor Ntm::advance(const Tensor& x, Moment& now) const {
   const std::int64_t B = x.size(0), M = config_.width;
   const std::int64_t R = config_.read_heads, W = config_.write_heads;
@@ -133,30 +136,25 @@ Tensor Ntm::advance(const Tensor& x, Moment& now) const {
   return concat({said, now.reading}, 1);                                   // [B, C + R M]
 }
 
-Tensor Ntm::run(const Tensor& x, Moment& now) const {
-  if (x.size(1) == 0) return zeros(x.shape(), x.dtype());
-  std::vector<Tensor> made;
-  for (std::int64_t t = 0; t < x.size(1); ++t) made.push_back(advance(select(x, 1, t), now));
-  return out_proj(stack(made, 1));  // [B, T, E]
+Tensor Ntm::run(const Tensor& x, Moment& now, Tensor* weights) const {
+  const std::int64_t B = x.size(0), T = x.size(1), R = config_.read_heads;
+  if (T == 0) {
+    if (weights != nullptr) *weights = zeros({B, R, 0, config_.slots}, x.dtype());
+    return zeros(x.shape(), x.dtype());
+  }
+  std::vector<Tensor> made, read;
+  for (std::int64_t t = 0; t < T; ++t) {
+    made.push_back(advance(select(x, 1, t), now));
+    if (weights != nullptr) read.push_back(slice(now.weights.detach(), 1, 0, R));  // [B, R, N]
+  }
+  if (weights != nullptr) *weights = stack(read, 2);  // [B, R, T, N]
+  return out_proj(stack(made, 1));                    // [B, T, E]
 }
 
 Tensor Ntm::operator()(const AttentionInput& in) const {
   check(in);
   Moment now = first(in.x.size(0));
-  return run(in.x, now);  // [B, T, E]
-}
-
-Tensor Ntm::weights(const AttentionInput& in) const {
-  check(in);
-  const std::int64_t B = in.x.size(0), T = in.x.size(1), R = config_.read_heads;
-  if (T == 0) return zeros({B, R, 0, config_.slots}, in.x.dtype());
-  Moment now = first(B);
-  std::vector<Tensor> seen;
-  for (std::int64_t t = 0; t < T; ++t) {
-    advance(select(in.x, 1, t), now);
-    seen.push_back(slice(now.weights, 1, 0, R));  // [B, R, N]
-  }
-  return stack(seen, 2);  // [B, R, T, N]
+  return run(in.x, now, in.weights);  // [B, T, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -184,7 +182,7 @@ std::unique_ptr<DecodeState> Ntm::start(const DecodeStart& from) const {
 
 Tensor Ntm::step(const Tensor& x, DecodeState& state) const {
   check({.x = x});
-  return run(x, dynamic_cast<State&>(state).now);  // [B, T, E]
+  return run(x, dynamic_cast<State&>(state).now, state.weights);  // [B, T, E]
 }
 
 }  // namespace heed

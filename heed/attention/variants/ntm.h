@@ -1,7 +1,7 @@
 // A neural Turing machine (Graves, Wayne and Danihelka 2014) as a sequence layer: at every position
-// a controller is told x and what was read before, and moves heads that write to a memory and read
-// from it (ntm_memory.h). It looks back by what it has written down, so it is always causal, and
-// what it keeps does not grow with the sequence.
+// a controller reads x and what was read at the position before, and controls heads that write to a
+// memory and read from it (ntm_memory.h). It knows earlier positions only through this memory, so
+// it is always causal, and its state does not grow with the sequence.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace heed {
 
-/// What moves the heads.
+/// The network that controls the heads.
 enum class NtmController : std::uint8_t { lstm, gru, feed_forward };
 
 /// The names that configs use.
@@ -38,7 +38,7 @@ struct NtmConfig {
 };
 
 /// Parameters "controller", "heads" [(R + W)(M + 2 S + 4) + 2 W M, C], "out_proj" [E, C + R M]; and
-/// what a sequence starts with: "memory" [N, M], "places" [R + W, N] (softmax of which are the
+/// the initial state of a sequence: "memory" [N, M], "places" [R + W, N] (their softmax gives the
 /// weights) and "reading" [R M].
 class Ntm : public AttentionLayer {
  public:
@@ -48,8 +48,6 @@ class Ntm : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, T, E].
   Tensor operator()(const AttentionInput& in) const override;
-  /// Where the read heads are at each position: [B, R, T, N].
-  Tensor weights(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -59,7 +57,7 @@ class Ntm : public AttentionLayer {
   Tensor memory, places, reading;
 
  private:
-  /// All that one position hands to the next.
+  /// The state that is passed from one position to the next.
   struct Moment {
     Tensor memory;       // [B, N, M]
     Tensor weights;      // [B, R + W, N], read heads first
@@ -72,7 +70,7 @@ class Ntm : public AttentionLayer {
   Moment first(std::int64_t B) const;
   Tensor control(const Tensor& x, Moment& now) const;
   Tensor advance(const Tensor& x, Moment& now) const;
-  Tensor run(const Tensor& x, Moment& now) const;
+  Tensor run(const Tensor& x, Moment& now, Tensor* weights) const;
 
   Config config_;
 };

@@ -13,17 +13,17 @@
 namespace heed::ntm {
 namespace {
 
-// Added to a squared length: vectors much shorter than 1e-3 are like zero, and gradients there do
-// not grow beyond 1e3.
+// Added to a squared length: vectors much shorter than 1e-3 are treated like zero, and their
+// gradients do not exceed 1e3.
 constexpr double kLeastSquare = 1e-6;
-// Added to a weight before its logarithm: far below what f32 tells apart beside 1.
+// Added to a weight before its logarithm: far below the precision of f32 near 1.
 constexpr double kLeastWeight = 1e-16;
 
 Tensor direction(const Tensor& x) {
   return x * rsqrt(sum(square(x), {-1}, {.keep_axes = true}) + kLeastSquare);
 }
 
-// For slot i and move d, -S to S, the slot that moves there: (i - d) mod N, [N (2 S + 1)].
+// For slot i and move d, -S to S, the slot that moves to i: (i - d) mod N, [N (2 S + 1)].
 Tensor sources(std::int64_t N, std::int64_t moves) {
   Tensor ids = empty({N * moves}, DType::i64);  // [N (2 S + 1)]
   const std::int64_t S = moves / 2;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/pairs.h"
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"
 #include "heed/ops/index.h"
@@ -19,7 +19,7 @@ namespace heed {
 void PointerConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
-  field("hidden", hidden, "features that are compared; 0: as embed", {.min = 0});
+  field("hidden", hidden, "features of the score; 0: as embed", {.min = 0});
 }
 
 namespace {
@@ -63,12 +63,10 @@ Tensor Pointer::scores(const AttentionInput& in) const {
   return pair_scores(q, k, additive_score(v), seen);  // [B, 1, Tq, Tk]
 }
 
-Tensor Pointer::weights(const AttentionInput& in) const {
-  return softmax(scores(in));  // [B, 1, Tq, Tk]
-}
-
 Tensor Pointer::operator()(const AttentionInput& in) const {
-  return squeeze(weights(in), 1);  // [B, Tq, Tk]
+  const Tensor p = softmax(scores(in));  // [B, 1, Tq, Tk]
+  if (in.weights != nullptr) *in.weights = p.detach();
+  return squeeze(p, 1);  // [B, Tq, Tk]
 }
 
 Tensor Pointer::log_probs(const AttentionInput& in) const {
@@ -109,7 +107,7 @@ class Pointer::State : public DecodeState {
   bool grows = false;
   Tensor keys;     // [B, 1, Tk, D]
   Tensor lengths;  // i64 [B], or undefined
-  Tensor free;     // boolean [B, 1, 1, Tk]: what is not taken; or undefined
+  Tensor free;     // boolean [B, 1, 1, Tk]: positions not taken; or undefined
 };
 
 std::unique_ptr<DecodeState> Pointer::start(const DecodeStart& from) const {
@@ -136,7 +134,9 @@ Tensor Pointer::step(const Tensor& x, DecodeState& decode_state) const {
   const Tensor q = project(query_proj, x);  // [B, 1, T, D]
   const Tensor seen =
       seen_pairs(mask_of(in, Corner::bottom_right), {q.size(0), 1, q.size(2), state.keys.size(2)});
-  return squeeze(softmax(pair_scores(q, state.keys, additive_score(v), seen)), 1);  // [B, T, Tk]
+  const Tensor p = softmax(pair_scores(q, state.keys, additive_score(v), seen));  // [B, 1, T, Tk]
+  if (state.weights != nullptr) *state.weights = p.detach();
+  return squeeze(p, 1);  // [B, T, Tk]
 }
 
 void Pointer::take(const Tensor& positions, DecodeState& decode_state) const {
@@ -146,7 +146,7 @@ void Pointer::take(const Tensor& positions, DecodeState& decode_state) const {
              "[pointer] positions taken are {} {}: they must be i64 [{}], one for each sequence",
              name_of(positions.dtype()), to_string(positions.shape()), B);
   check_index("pointer", "the positions", positions, Tk);
-  // A state that was reordered may share its tensor with another: never written in place.
+  // A reordered state may share its tensor with another, so it is never written in place.
   state.free = state.free.defined() ? clone_data(state.free)
                                     : full({B, 1, 1, Tk}, 1.0, DType::boolean);  // [B, 1, 1, Tk]
   const std::vector<std::int64_t> at = positions.to_vector<std::int64_t>();

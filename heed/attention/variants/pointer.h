@@ -1,9 +1,9 @@
-// Pointer attention (Vinyals et al. 2015, Pointer Networks): the attention weights are the answer.
+// Pointer attention (Vinyals et al. 2015, Pointer Networks): the attention weights are the result.
 // A decoder state d_i points at one of the input's positions e_j:
 //
 //   u_ij = v^T tanh(W1 e_j + W2 d_i),   p(j | i) = softmax_j(u_ij)
 //
-// No context is read; a pointer that also writes words is pointer_generator.h.
+// No context is computed; pointer_generator.h has a pointer that also generates words.
 #pragma once
 
 #include "heed/attention/mechanism.h"
@@ -26,17 +26,15 @@ class Pointer : public AttentionLayer {
   explicit Pointer(const Config& config, Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-  /// Probabilities [B, Tq, Tk]; a row that sees nothing is 0.
+  /// Probabilities [B, Tq, Tk]; a row without visible keys is 0.
   Tensor operator()(const AttentionInput& in) const override;
-  /// Their logarithms for the loss, from the scores: -inf where hidden.
+  /// Their logarithms, for the loss, computed from the scores: -inf for hidden keys.
   Tensor log_probs(const AttentionInput& in) const;
-  /// [B, 1, Tq, Tk].
-  Tensor weights(const AttentionInput& in) const override;
 
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
-  /// x [B, T, E] -> [B, T, Tk], where Tk are the positions there are by now.
+  /// x [B, T, E] -> [B, T, Tk], where Tk is the number of positions so far.
   Tensor step(const Tensor& x, DecodeState& state) const override;
-  /// No step after this points at these positions again: i64 [B], one for each sequence.
+  /// Hides these positions, i64 [B], one for each sequence, from all later steps.
   void take(const Tensor& positions, DecodeState& state) const;
 
   Linear memory_proj, query_proj;
@@ -50,8 +48,8 @@ class Pointer : public AttentionLayer {
   Config config_;
 };
 
-/// What may be pointed at if no position is taken twice: query i does not see `pointed`[b, 0 … i -
-/// 1] (i64 [B, Tq], the targets) of Tk positions.
+/// A mask that lets each position be pointed at once: `pointed`[b, 0 … i - 1] (i64 [B, Tq], the
+/// targets) of Tk positions are hidden from query i.
 Mask each_once(const Tensor& pointed, std::int64_t Tk);
 
 inline constexpr Mechanism kPointer =

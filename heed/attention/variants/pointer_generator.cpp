@@ -25,8 +25,8 @@ void PointerGeneratorConfig::fields(io::Fields& field) {
   field("embed", embed, "features of decoder states", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
   field("input_embed", input_embed, "features of decoder inputs; 0: as embed", {.min = 0});
-  field("hidden", hidden, "features that are compared; 0: as embed", {.min = 0});
-  field("coverage", coverage, "whether scores know what was looked at before");
+  field("hidden", hidden, "features of the score; 0: as embed", {.min = 0});
+  field("coverage", coverage, "whether scores depend on the earlier weights of each position");
 }
 
 namespace {
@@ -78,24 +78,24 @@ void PointerGenerator::check(const AttentionInput& in) const {
 
 // ---- attention ----------------------------------------------------------------------------------
 
-// One query after another; `seen` is boolean [B, Tq, Tk] or undefined, and `coverage` [B, Tk, 1]
-// moves on with the steps.
+// Computes one query after another; `seen` is boolean [B, Tq, Tk] or undefined. `coverage` [B, Tk,
+// 1] is updated at each step.
 Attended PointerGenerator::walk(const Tensor& queries, const Memory& memory, const Tensor& seen,
                                 Tensor& coverage) const {
   const std::int64_t B = queries.size(0), Tq = queries.size(1), Tk = memory.keys.size(1);
   std::vector<Tensor> contexts, weights, coverages;
   for (std::int64_t t = 0; t < Tq; ++t) {
-    Tensor keys = memory.keys, values = memory.values, sees;
+    Tensor keys = memory.keys, values = memory.values, visible;
     if (seen.defined()) {
-      // Zeros instead of what is hidden, since NaN times a weight or gradient of 0 is NaN.
-      sees = unsqueeze(view::select(seen, 1, t), 2);  // [B, Tk, 1]
-      keys = where(sees, keys, 0.0);                  // [B, Tk, D]
-      values = where(sees, values, 0.0);              // [B, Tk, E']
+      // Hidden values are replaced by 0, since NaN times a weight or gradient of 0 is NaN.
+      visible = unsqueeze(view::select(seen, 1, t), 2);  // [B, Tk, 1]
+      keys = where(visible, keys, 0.0);                  // [B, Tk, D]
+      values = where(visible, values, 0.0);              // [B, Tk, E']
     }
     Tensor features = keys + slice(queries, 1, t, t + 1);  // [B, Tk, D]
     if (coverage_weight.defined()) features = features + coverage * coverage_weight;
     Tensor scores = matmul(tanh(features), unsqueeze(v, 1));  // [B, Tk, 1]
-    if (sees.defined()) scores = where(sees, scores, kHidden);
+    if (visible.defined()) scores = where(visible, scores, kHidden);
     const Tensor a = softmax(scores, 1);               // [B, Tk, 1]
     contexts.push_back(matmul(transpose(a), values));  // [B, 1, E']
     weights.push_back(transpose(a));                   // [B, 1, Tk]
@@ -110,7 +110,7 @@ Attended PointerGenerator::walk(const Tensor& queries, const Memory& memory, con
   return {concat(contexts, 1), concat(weights, 1), concat(coverages, 1)};
 }
 
-// Without coverage no step waits for another.
+// Without coverage no step depends on another.
 Attended PointerGenerator::at_once(const Tensor& queries, const Memory& memory,
                                    const AttentionInput& in) const {
   const Tensor q = unsqueeze(queries, 1), k = unsqueeze(memory.keys, 1);  // [B, 1, T, D]
@@ -133,15 +133,15 @@ Attended PointerGenerator::attend(const AttentionInput& in) const {
   return walk(queries, memory, seen.defined() ? view::squeeze(seen, 1) : seen, coverage);
 }
 
-Tensor PointerGenerator::operator()(const AttentionInput& in) const { return attend(in).context; }
-
-Tensor PointerGenerator::weights(const AttentionInput& in) const {
-  return unsqueeze(attend(in).weights, 1);  // [B, 1, Tq, Tk]
+Tensor PointerGenerator::operator()(const AttentionInput& in) const {
+  const Attended attended = attend(in);
+  if (in.weights != nullptr) *in.weights = unsqueeze(attended.weights.detach(), 1);
+  return attended.context;  // [B, Tq, E']
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
 
-// The memory and its coverage; without a memory, all steps so far are what is asked.
+// The memory and its coverage; without a memory, all steps so far serve as memory.
 class PointerGenerator::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
@@ -186,7 +186,9 @@ Attended PointerGenerator::attend_step(const Tensor& x, DecodeState& decode_stat
 }
 
 Tensor PointerGenerator::step(const Tensor& x, DecodeState& state) const {
-  return attend_step(x, state).context;  // [B, T, E']
+  const Attended attended = attend_step(x, state);
+  if (state.weights != nullptr) *state.weights = unsqueeze(attended.weights.detach(), 1);
+  return attended.context;  // [B, T, E']
 }
 
 // ---- words --------------------------------------------------------------------------------------

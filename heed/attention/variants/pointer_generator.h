@@ -1,14 +1,14 @@
 // Pointer-generator attention with coverage (See et al. 2017, Get To The Point). A decoder state
-// s_t asks the source h; how much each position was looked at before, its coverage, enters the
-// score:
+// s_t attends to the source h; the coverage of a position, which is the sum of its earlier weights,
+// enters the score:
 //
 //   a^t = softmax_j(v^T tanh(W_h h_j + W_s s_t + w_c c_j^t + b)),   c^t = sum_{t' < t} a^t'
 //   p_gen = sigmoid(w_h^T sum_j a_j^t h_j + w_s^T s_t + w_x^T x_t + b')
 //   P(w) = p_gen P_vocab(w) + (1 - p_gen) sum_{j: w_j = w} a_j^t
 //
-// so that words of the source can be copied, be they in no vocabulary. The coverage loss,
-// sum_j min(a_j^t, c_j^t), punishes looking twice. Steps come one after another because of
-// coverage; without it, all at once in the tiles.
+// so that words of the source can be copied even if they are not in the vocabulary. The coverage
+// loss, sum_j min(a_j^t, c_j^t), penalises attending to a position twice. With coverage, steps are
+// computed one after another; without it, all at once in tiles.
 #pragma once
 
 #include "heed/attention/mechanism.h"
@@ -26,18 +26,18 @@ struct PointerGeneratorConfig {
   void fields(io::Fields& field);
 };
 
-/// What each step of a decoder looked at.
+/// The attention of each step of a decoder.
 struct Attended {
   Tensor context;   ///< [B, Tq, E']: sum_j a_j h_j.
   Tensor weights;   ///< a [B, Tq, Tk].
-  Tensor coverage;  ///< c [B, Tq, Tk]: the sum of the weights of all steps before.
+  Tensor coverage;  ///< c [B, Tq, Tk]: the sum of the weights of all earlier steps.
 };
 
-/// The words that a mixture is about.
+/// The words that a mixture is computed over.
 struct CopyWords {
-  Tensor logits;           ///< [B, Tq, V], of the vocabulary.
-  Tensor source_ids;       ///< i64 [B, Tk]: words of the source; V and up: not in the vocabulary.
-  std::int64_t extra = 0;  ///< How many such words there are.
+  Tensor logits;      ///< [B, Tq, V], over the vocabulary.
+  Tensor source_ids;  ///< i64 [B, Tk]: words of the source; V and above: not in the vocabulary.
+  std::int64_t extra = 0;  ///< The number of words not in the vocabulary.
 };
 
 /// Parameters "memory_proj.weight" [D, E'] (W_h), "query_proj" [D, E] (W_s, b), "v" [D],
@@ -48,10 +48,8 @@ class PointerGenerator : public AttentionLayer {
   explicit PointerGenerator(const Config& config, Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-  /// The context [B, Tq, E'], for a decoder's next layer; E' are the features of the memory.
+  /// The context [B, Tq, E'], for the next layer of a decoder; E' is the size of the memory.
   Tensor operator()(const AttentionInput& in) const override;
-  /// [B, 1, Tq, Tk].
-  Tensor weights(const AttentionInput& in) const override;
   /// Context, weights and coverage of a whole sequence of decoder states x, all on the tape.
   Attended attend(const AttentionInput& in) const;
 

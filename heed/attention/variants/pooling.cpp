@@ -2,7 +2,7 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/pairs.h"
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"
 #include "heed/ops/choose.h"
@@ -17,10 +17,9 @@ namespace heed {
 
 void PoolingConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
-  field("hidden", hidden, "features that queries look at; 0: as embed", {.min = 0});
-  field("hops", hops, "vectors that stand for a sequence, each with a query of its own",
-        {.min = 1});
-  field("bias", bias, "whether the linear map has a bias");
+  field("hidden", hidden, "features of the score; 0: as embed", {.min = 0});
+  field("hops", hops, "number of result vectors, each with a query of its own", {.min = 1});
+  field("bias", bias, "whether the linear layer has a bias");
 }
 
 AttentionPooling::AttentionPooling(const Config& config, Generator& generator)
@@ -29,7 +28,7 @@ AttentionPooling::AttentionPooling(const Config& config, Generator& generator)
             .bias = config.bias,
             .activation = Activation::tanh},
            generator),
-      queries(empty({config.hops, proj.weight.size(0)})),
+      queries(empty({config.hops, proj.weight.out()})),
       config_(config) {
   init::kaiming_uniform(queries, generator);
   queries.requires_grad();
@@ -40,7 +39,7 @@ void AttentionPooling::visit(ParameterVisitor& visitor) {
   visitor("queries", queries);
 }
 
-// The rows of W2 are queries whose dot products with tanh(W1 h_j) are the scores: the same as an
+// The rows of W2 are queries whose dot products with tanh(W1 h_j) are the scores: equal to an
 // additive score of queries that are 0, but with one tanh for all hops.
 AttentionPooling::Operands AttentionPooling::project(const AttentionInput& in) const {
   HEED_CHECK(!in.memory.defined() && !in.causal,
@@ -65,11 +64,9 @@ Tensor AttentionPooling::weights_of(const Operands& from, const AttentionInput& 
 }
 
 Tensor AttentionPooling::operator()(const AttentionInput& in) const {
-  return vectors_of(project(in), in);  // [B, R, E]
-}
-
-Tensor AttentionPooling::weights(const AttentionInput& in) const {
-  return weights_of(project(in), in);  // [B, 1, R, T]
+  const Operands from = project(in);
+  if (in.weights != nullptr) *in.weights = weights_of(from, in).detach();
+  return vectors_of(from, in);  // [B, R, E]
 }
 
 AttentionPooling::Pooled AttentionPooling::pool(const AttentionInput& in) const {

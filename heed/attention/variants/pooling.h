@@ -1,5 +1,6 @@
-// Attention pooling (Lin et al. 2017, A Structured Self-attentive Sentence Embedding): a sequence
-// of any length as R vectors, each a mean of the positions weighted by a learned query of its own:
+// Attention pooling (Lin et al. 2017, A Structured Self-attentive Sentence Embedding): represents a
+// sequence of any length by R vectors, each a weighted mean of the positions with a learned query
+// of its own:
 //
 //   A = softmax(W2 tanh(W1 H^T)),   M = A H
 //
@@ -15,7 +16,7 @@ struct PoolingConfig {
   std::int64_t embed = 64;
   std::int64_t hidden = 0;  // 0: as embed
   std::int64_t hops = 4;
-  bool bias = false;  // Yang et al. have one, Lin et al. do not
+  bool bias = false;  // as in Yang et al.; Lin et al. have none
 
   void fields(io::Fields& field);
 };
@@ -27,10 +28,8 @@ class AttentionPooling : public AttentionLayer {
   explicit AttentionPooling(const Config& config, Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-  /// M [B, R, E]; zeros for an empty sequence. A mask is asked with the hop as its query.
+  /// M [B, R, E]; zeros for an empty sequence. A mask gets the hop as the index of the query.
   Tensor operator()(const AttentionInput& in) const override;
-  /// A, [B, 1, R, T].
-  Tensor weights(const AttentionInput& in) const override;
 
   /// Both from one projection, on the tape: for training with the penalty below.
   struct Pooled {
@@ -53,8 +52,8 @@ class AttentionPooling : public AttentionLayer {
   Config config_;
 };
 
-/// |A A^T - I|^2 (Frobenius) of weights [B, R, T] -> [B]: small if each hop looks at a few
-/// positions and no two hops at the same.
+/// |A A^T - I|^2 (Frobenius) of weights [B, R, T] -> [B]: small if each hop attends to a few
+/// positions and no two hops attend to the same ones.
 Tensor pooling_penalty(const Tensor& weights);
 
 inline constexpr Mechanism kPooling = mechanism<AttentionPooling>(

@@ -1,21 +1,21 @@
 #include "heed/attention/variants/restricted.h"
 
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/base/error.h"
 
 namespace heed {
 
 void RestrictedConfig::fields(io::Fields& field) {
   multi_head.fields(field);
-  field("left", left, "positions seen before a position's own; -1: all", {.min = -1});
-  field("right", right, "positions seen behind it; -1: all", {.min = -1});
+  field("left", left, "number of earlier positions a position attends to; -1: all", {.min = -1});
+  field("right", right, "number of later positions a position attends to; -1: all", {.min = -1});
 }
 
 void RestrictedConfig::validate() const {
   multi_head.validate();
   HEED_CHECK(left >= -1 && right >= -1,
-             "[restricted] left {}, right {}: give how many positions are seen, or -1 for all",
-             left, right);
+             "[restricted] left {}, right {}: give a number of positions, or -1 for all", left,
+             right);
 }
 
 namespace {

@@ -1,6 +1,7 @@
-// Restricted self-attention (Vaswani et al. 2017, section 4): a position sees only its
-// neighbourhood, so that cost grows with the length and not with its square, and distant positions
-// meet after n / r layers. Decoding keeps only what can still be seen.
+// Restricted self-attention (Vaswani et al. 2017, section 4): a position attends only to its
+// neighbourhood, so that the cost is linear in the length rather than quadratic, and information
+// between distant positions needs n / r layers. Decoding keeps only the positions that are still
+// visible.
 #pragma once
 
 #include "heed/attention/variants/multi_head.h"
@@ -9,15 +10,15 @@ namespace heed {
 
 struct RestrictedConfig {
   MultiHeadConfig multi_head = {};
-  std::int64_t left = 16;   // -1: as many as there are
-  std::int64_t right = 16;  // -1: as many as there are
+  std::int64_t left = 16;   // number of earlier positions a position attends to; -1: all
+  std::int64_t right = 16;  // number of later positions a position attends to; -1: all
 
   void fields(io::Fields& field);
   void validate() const;
 };
 
-/// Parameters as MultiHeadAttention. In a memory, a position sees the neighbourhood of its own
-/// number.
+/// Parameters as MultiHeadAttention. With a memory, position i attends to the neighbourhood of
+/// position i of the memory.
 class RestrictedAttention : public MultiHeadAttention {
  public:
   using Config = RestrictedConfig;

@@ -6,7 +6,7 @@ namespace heed {
 
 void TopKConfig::fields(io::Fields& field) {
   multi_head.fields(field);
-  field("k", k, "keys that take weight", {.min = 1});
+  field("k", k, "number of keys that a position attends to", {.min = 1});
 }
 
 void TopKConfig::validate() const {

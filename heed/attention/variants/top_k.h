@@ -1,6 +1,6 @@
-// Top-k attention (Zhao et al. 2019, Explicit Sparse Transformer): of all keys a position may see,
-// only its best so many take weight. All scores are computed; the others' values are not read into
-// the result.
+// Top-k attention (Zhao et al. 2019, Explicit Sparse Transformer): of all visible keys, a position
+// attends only to the k with the largest scores. All scores are computed; the values of the other
+// keys are not read.
 #pragma once
 
 #include "heed/attention/variants/multi_head.h"
@@ -15,7 +15,7 @@ struct TopKConfig {
   void validate() const;
 };
 
-/// Parameters as MultiHeadAttention. Which keys are the best has no gradient.
+/// Parameters as MultiHeadAttention. The choice of the keys has no gradient.
 class TopKAttention : public MultiHeadAttention {
  public:
   using Config = TopKConfig;

@@ -7,12 +7,10 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/cache.h"
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/positions/sinusoidal.h"
-#include "heed/attention/stages/distance_bias.h"
+#include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
-#include "heed/attention/stages/shaw.h"
-#include "heed/attention/stages/weight_dropout.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"
@@ -28,9 +26,9 @@ namespace heed {
 void TransformerXlConfig::fields(io::Fields& field) {
   field("embed", embed, "features of x and of the result", {.min = 1});
   field("heads", heads, "heads", {.min = 1});
-  field("mem_length", mem_length, "positions before its own that a causal query sees; 0: all",
+  field("mem_length", mem_length, "number of earlier positions a causal query attends to; 0: all",
         {.min = 0});
-  field("dropout", dropout, "share of weights set to 0 in training", {.min = 0, .max = 1});
+  field("dropout", dropout, "dropout probability of attention weights", {.min = 0, .max = 1});
 }
 
 void TransformerXlConfig::validate() const {
@@ -43,11 +41,10 @@ void TransformerXlConfig::validate() const {
 
 namespace {
 
-// Distances whose sinusoids are kept ready, on either side.
+// Distances, on either side, whose sinusoids are computed in advance.
 constexpr std::int64_t kReady = 512;
 
-// A cache that forgets makes room for so many queries at once; more are taken one part after
-// another.
+// A cache with a window has room for so many queries at once; more are processed in parts.
 constexpr std::int64_t kMostAtOnce = 64;
 
 const TransformerXlConfig& checked(const TransformerXlConfig& config) {
@@ -58,7 +55,7 @@ const TransformerXlConfig& checked(const TransformerXlConfig& config) {
 CodeTable sinusoids_by_key(std::int64_t features) {
   return CodeTable(-kReady, kReady + 1, features,
                    [value = sinusoid(features, 10000.0, true)](
-                       std::int64_t behind, std::int64_t f) { return value(-behind, f); });
+                       std::int64_t distance, std::int64_t f) { return value(-distance, f); });
 }
 
 // The farthest distance of Tq queries, the first at position `first`, from Tk keys.
@@ -94,8 +91,7 @@ void TransformerXlAttention::visit(ParameterVisitor& visitor) {
 // Part 0 is queries, 1 keys, 2 values.
 Tensor TransformerXlAttention::project(const Tensor& x, int part) const {
   const std::int64_t E = config_.embed;
-  const Tensor weight = slice(qkv_net.weight, 0, part * E, (part + 1) * E);  // [H D, E]
-  return split_heads(linear(x, weight), config_.heads);                      // [B, H, T, D]
+  return split_heads(qkv_net.rows(x, part * E, (part + 1) * E), config_.heads);  // [B, H, T, D]
 }
 
 Tensor TransformerXlAttention::project_queries(const Tensor& x) const {
@@ -130,31 +126,23 @@ AttentionSpec TransformerXlAttention::spec_of(const AttentionInput& in, const Re
   if (training() && config_.dropout > 0.0) {
     spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
+  if (in.weights != nullptr) spec.observers.push_back(observe_weights(*in.weights));
   return spec;
 }
 
-// `first` is the position of the first query among those asked.
-Tensor TransformerXlAttention::attend(const AttentionInput& in, std::int64_t first,
-                                      std::vector<Observer> observers) const {
+// `first` is the position of the first query among the keys.
+Tensor TransformerXlAttention::attend(const AttentionInput& in, std::int64_t first) const {
   check_input("transformer_xl", in, config_.embed, config_.embed);
   const Tensor& source = in.source();
   const std::int64_t clip = farthest(first, in.x.size(1), source.size(1));
   const Tensor q = project_queries(in.x);                       // [B, H, Tq, D]
   const Tensor k = project(source, 1), v = project(source, 2);  // [B, H, Tk, D]
-  AttentionSpec spec = spec_of(in, relative(clip, in.x.dtype()), Corner::offset(first));
-  spec.observers = std::move(observe);
+  const AttentionSpec spec = spec_of(in, relative(clip, in.x.dtype()), Corner::offset(first));
   return attention(q, k, v, spec);  // [B, H, Tq, D]
 }
 
 Tensor TransformerXlAttention::operator()(const AttentionInput& in) const {
-  return o_net(join_heads(attend(in, 0, {})));  // [B, Tq, E]
-}
-
-Tensor TransformerXlAttention::weights(const AttentionInput& in) const {
-  const NoGrad no_grad;
-  Tensor seen;
-  attend(in, 0, {observe_weights(seen)});
-  return seen;  // [B, H, Tq, Tk]
+  return o_net(join_heads(attend(in, 0)));  // [B, Tq, E]
 }
 
 Tensor TransformerXlAttention::segment(const Tensor& x, const Tensor& earlier) const {
@@ -162,12 +150,13 @@ Tensor TransformerXlAttention::segment(const Tensor& x, const Tensor& earlier) c
   check_input("transformer_xl", {.x = x, .memory = earlier}, config_.embed, config_.embed);
   const Tensor both = concat({earlier.detach(), x}, 1);  // [B, M + T, E]
   const AttentionInput in{.x = x, .memory = both, .causal = true};
-  return o_net(join_heads(attend(in, earlier.size(1), {})));  // [B, T, E]
+  return o_net(join_heads(attend(in, earlier.size(1))));  // [B, T, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
 
-// Of itself: the keys and values of the positions so far. Of a memory: its keys and values.
+// Without a memory: the keys and values of the positions so far. With a memory: its keys and
+// values.
 class TransformerXlAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
@@ -225,7 +214,7 @@ Tensor TransformerXlAttention::step(const Tensor& x, DecodeState& decode_state) 
 Tensor TransformerXlAttention::step_few(const Tensor& x, State& state) const {
   const std::int64_t T = x.size(1);
   std::int64_t first = std::exchange(state.next, state.next + T);
-  AttentionInput in{.x = x, .lengths = state.lengths};
+  AttentionInput in{.x = x, .lengths = state.lengths, .weights = state.weights};
   if (state.cache) {
     state.cache->append(project(x, 1), project(x, 2));
     state.k = state.cache->keys();    // [B, H, Tk, D]
@@ -233,7 +222,7 @@ Tensor TransformerXlAttention::step_few(const Tensor& x, State& state) const {
     first -= state.cache->first_position();
     in.causal = true;
   }
-  // Made for twice as many, so that few steps make it anew.
+  // Computed for twice the distance, so that it is rarely computed again.
   const std::int64_t clip = farthest(first, T, state.k.size(2));
   if (clip > state.relative.clip) state.relative = relative(2 * clip, x.dtype());
   const AttentionSpec spec = spec_of(in, state.relative, Corner::offset(first));

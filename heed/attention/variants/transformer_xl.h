@@ -1,8 +1,8 @@
 // Relative attention with recurrence over segments (Dai et al. 2019, Transformer-XL):
 //   score_ij = ((q_i + u) . k_j + (q_i + v) . r_(i - j)) / sqrt(D),   r_d = W_r sinusoid(d),
-// with u and v learned for each head. A segment also sees the positions of segments before it.
-// With q' = q + u the second product is q' . r + (v - u) . r: Shaw's keys with a table made of r,
-// and a bias by distance.
+// with u and v learned for each head. A segment also attends to the positions of earlier segments.
+// With q' = q + u the second product is q' . r + (v - u) . r: these are Shaw's relative keys with a
+// table computed from r, and a bias by distance.
 #pragma once
 
 #include "heed/attention/mechanism.h"
@@ -15,7 +15,7 @@ namespace heed {
 struct TransformerXlConfig {
   std::int64_t embed = 64;
   std::int64_t heads = 4;
-  std::int64_t mem_length = 0;  // positions before its own that a causal query sees; 0: all
+  std::int64_t mem_length = 0;  // earlier positions that a causal query attends to; 0: all
   double dropout = 0.0;         // of weights
 
   void fields(io::Fields& field);
@@ -32,12 +32,11 @@ class TransformerXlAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, Tq, E].
   Tensor operator()(const AttentionInput& in) const override;
-  Tensor weights(const AttentionInput& in) const override;
   /// One segment x [B, T, E] of a text in training: what a causal call on `earlier` [B, M, E] and x
-  /// gives for x. Earlier positions (undefined: there are none) are seen, but get no gradient.
+  /// returns for x. Earlier positions (undefined: none) are visible, but get no gradient.
   Tensor segment(const Tensor& x, const Tensor& earlier) const;
 
-  /// Decoding remembers keys and values, mem_length of them if that is limited: each step is a
+  /// Decoding keeps keys and values, at most mem_length of them if that is limited; each step is a
   /// segment of any length.
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
@@ -46,7 +45,7 @@ class TransformerXlAttention : public AttentionLayer {
   Tensor r_w_bias, r_r_bias;  // u and v: [H, D]
 
  private:
-  // What distances add, from -clip to clip: r as keys, and (v - u) . r / sqrt(D).
+  // The terms of distances from -clip to clip: r as keys, and (v - u) . r / sqrt(D).
   struct Relative {
     std::int64_t clip = -1;
     Tensor keys;  // [H, 2 clip + 1, D], in the order of j - i
@@ -58,8 +57,7 @@ class TransformerXlAttention : public AttentionLayer {
   Tensor project_queries(const Tensor& x) const;  // u is added
   Relative relative(std::int64_t clip, DType dtype) const;
   AttentionSpec spec_of(const AttentionInput& in, const Relative& relative, Corner corner) const;
-  Tensor attend(const AttentionInput& in, std::int64_t first,
-                std::vector<Observer> observers) const;
+  Tensor attend(const AttentionInput& in, std::int64_t first) const;
   Tensor step_few(const Tensor& x, State& state) const;
 
   Config config_;

@@ -10,14 +10,14 @@
 namespace heed::grammar {
 namespace {
 
-// All that may stand around subject, verb and object; what is absent is empty.
+// All optional parts around subject, verb and object; absent parts are empty.
 struct Setting {
   Phrase time = {};
   bool time_first = false;
   Phrase adverb = {};     // often
   Phrase companion = {};  // with Mary
   Phrase place = {};
-  Phrase close = {};  // what stands next to the verb: for Mary, by train
+  Phrase close = {};  // next to the verb: for Mary, by train
 };
 
 struct Parts {
@@ -28,7 +28,7 @@ struct Parts {
   Setting setting;
 };
 
-// In front of the sentence a time ends with a comma, which Chinese does without.
+// At the start of an English sentence, a time ends with a comma; Chinese has none there.
 Words with_comma(Words time) {
   if (!time.empty()) time.back().text += ',';
   return time;
@@ -48,7 +48,7 @@ Words chinese_of(const Parts& parts, const Predicate& verb) {
   const Setting& s = parts.setting;
   const Words front = s.time_first ? s.time.chinese : Words{};
   const Words middle = s.time_first ? Words{} : s.time.chinese;
-  // 正 leans on the 在 of a place; without one it needs its own.
+  // 正 uses the 在 of a place; without a place it needs its own 在.
   const bool alone =
       parts.tense == Tense::now && s.companion.chinese.empty() && s.place.chinese.empty();
   const Words in = alone ? words("在", verb.before[0].links[0]) : Words{};
@@ -89,8 +89,8 @@ Mood any_mood(Speaker& speaker) {
   return kind < 82 ? Mood::negation : Mood::question;
 }
 
-// A statement of a habit says how often, by adverb or time; "not every day" would be another thing
-// in either language, so other moods of a habit name no time.
+// A statement of a habit says how often, with an adverb or a time. Other moods of a habit have no
+// time, because "not every day" would mean something else in both languages.
 void put_time(Speaker& speaker, Parts& parts) {
   Setting& s = parts.setting;
   const bool statement = parts.mood == Mood::statement;
@@ -149,7 +149,7 @@ bool fits(const Verb& verb, Tense tense, Mood mood) {
   return (verb.use & kSamePast) == 0 || tense != Tense::past || mood != Mood::statement;
 }
 
-// What is denied is no particular number of things: he did not buy apples, or not that apple.
+// A negated verb has no counted object: he did not buy apples, or not that apple.
 Phrase object_of(Speaker& speaker, Kinds kinds, Mood mood) {
   if (mood != Mood::negation) return any_object(speaker, kinds).phrase;
   const Noun& noun = any_noun(speaker, kinds);
@@ -163,20 +163,20 @@ Parts start(Speaker& speaker) {
   return {tense, mood, anybody(speaker), {}, {}};
 }
 
-// "How many apples did Tom buy?" The question is in the object, so there is no 吗.
+// "How many apples did Tom buy?" The object contains the question word, so there is no 吗.
 Clause ask_how_many(Speaker& speaker, Parts parts, const Verb& verb) {
   parts.mood = Mood::question;
   const Phrase things = how_many(speaker, any_noun(speaker, verb.objects)).phrase;
   parts.object = {{}, things.chinese};
   Predicate verbs = predicate(speaker, verb, parts.subject.agreement, parts.tense, parts.mood);
-  // "did" has no 吗 to lean on here: it leans on the verb.
+  // There is no 吗 that "did" could be linked to, so it is linked to the verb.
   if (parts.tense == Tense::past) verbs.helper[0].links = verbs.verb[0].links;
   verbs.ending.clear();
   const Clause asked = say(parts, verbs);
   return {{join(things.english, asked.phrase.english), asked.phrase.chinese}, '?'};
 }
 
-// "Who bought apples?": a statement in both languages but for the one who does it.
+// "Who bought apples?": in both languages a statement with a question word as the subject.
 Clause ask_who(Speaker& speaker, Parts parts, const Verb& verb) {
   const Phrase who = speaker.same("who", "谁");
   parts.mood = Mood::statement;

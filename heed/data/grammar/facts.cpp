@@ -11,7 +11,7 @@
 namespace heed::grammar {
 namespace {
 
-// What something is said of, and which form of "be" goes with it.
+// The subject of a statement, and its agreement with "be".
 struct Topic {
   Phrase phrase;
   Agreement agreement;
@@ -29,7 +29,7 @@ Topic some(Speaker& speaker, const Noun& noun) {
 
 int link_of(const Phrase& phrase) { return phrase.english[0].links[0]; }
 
-// "is" has no counterpart in Chinese; it leans on the quality.
+// "is" has no counterpart in Chinese; it is linked to the quality.
 Words leaning_be(Agreement agreement, int link) { return weak(be(agreement), link); }
 
 Clause compare(Speaker& speaker, const Topic& one, const Phrase& other, const Quality& by) {

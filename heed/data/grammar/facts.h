@@ -1,5 +1,4 @@
-// Sentences that say how things are: comparisons, where things lie, what somebody has, weather,
-// dates, ages and prices.
+// Sentences that state facts: comparisons, locations, possession, weather, dates, ages and prices.
 #pragma once
 
 #include "heed/data/grammar/actions.h"

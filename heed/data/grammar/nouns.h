@@ -1,5 +1,5 @@
-// The things that sentences speak of: nouns with their measure words, and adjectives. A noun's
-// kinds say which verbs and adjectives make sense with it.
+// Nouns with their measure words, and adjectives. The kinds of a noun define which verbs and
+// adjectives go with it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace heed::grammar {
 
 using Kinds = std::uint32_t;
 
-/// What can be done with a thing, or said of it.
+/// What can be done with a thing, or said about it.
 enum Kind : Kinds {
   kGoods = 1u << 0,      // bought and sold
   kRead = 1u << 1,       // read
@@ -38,13 +38,14 @@ enum Kind : Kinds {
   kHeavy = 1u << 24,     // heavy, light
 };
 
+/// A noun in both languages.
 struct Noun {
   std::string_view singular;
   std::string_view plural;
   std::string_view chinese;
   std::string_view measure;
   Kinds kinds = 0;
-  std::string_view container = {};  // "cup": two cups of tea; the measure word says the same
+  std::string_view container = {};  // "cup": two cups of tea; same meaning as the measure word
   std::string_view containers = {};
 };
 
@@ -152,9 +153,10 @@ inline constexpr Noun kProfessions[] = {
     {"girl", "girls", "女孩", "个", kPerson},
 };
 
-/// Where an adjective stands in English: a beautiful small new red umbrella.
+/// The order of adjectives in English: a beautiful small new red umbrella.
 enum class Rank : std::uint8_t { opinion, size, age, colour };
 
+/// An adjective in both languages.
 struct Adjective {
   std::string_view english;
   std::string_view chinese;  // without 的
@@ -162,7 +164,8 @@ struct Adjective {
   Kinds fits;
 };
 
-/// Those of size and age stand before the noun as they are (小雨伞), the others with 的.
+/// Adjectives. In Chinese, those of size and age come directly before the noun (小雨伞), the others
+/// are followed by 的.
 inline constexpr Adjective kAdjectives[] = {
     {"beautiful", "漂亮", Rank::opinion, kPretty},
     {"interesting", "有趣", Rank::opinion, kFun},
@@ -185,7 +188,7 @@ inline constexpr Adjective kAdjectives[] = {
     {"white", "白色", Rank::colour, kColoured | kFurry},
 };
 
-/// What things and people are compared by.
+/// A quality by which things and people are compared.
 struct Quality {
   std::string_view english;  // "big"
   std::string_view more;     // "bigger"

@@ -13,7 +13,7 @@ constexpr const char* kTens[] = {"",      "",      "twenty",  "thirty", "forty",
                                  "fifty", "sixty", "seventy", "eighty", "ninety"};
 constexpr const char* kDigits[] = {"零", "一", "二", "三", "四", "五", "六", "七", "八", "九"};
 
-// 1 to 99 as they stand behind hundreds or alone: 十二 alone, 一百一十二 behind.
+// 1 to 99, alone or after hundreds: 十二 alone, 一百一十二 after hundreds.
 std::string below_hundred(int n, bool alone) {
   if (n < 10) return kDigits[n];
   const std::string tens = n < 20 && alone ? "" : kDigits[n / 10];

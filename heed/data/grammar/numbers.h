@@ -1,4 +1,4 @@
-// Numbers in words. Chinese counts two of a thing with 两, not with the 二 of twelve and twenty.
+// Numbers in words. Two of a thing are 两 in Chinese, not the 二 of twelve and twenty.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace heed::grammar {
 
 /// "twenty-two", for 1 to 999.
 std::string english_number(int n);
-/// How many, before a measure word: 两, 十二, 二十二, 两百; for 1 to 999.
+/// A number before a measure word: 两, 十二, 二十二, 两百; for 1 to 999.
 std::string chinese_count(int n);
 
 }  // namespace heed::grammar

@@ -1,4 +1,4 @@
-// The people of sentences: I, Tom, my mother, Tom's teacher, the doctor, three young students.
+// People in sentences: I, Tom, my mother, Tom's teacher, the doctor, three young students.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace heed::grammar {
 
-/// Which form of a verb goes with a subject: I am, he is, they are.
+/// The form of a verb that agrees with a subject: I am, he is, they are.
 enum class Agreement : std::uint8_t { first, third, plural };
 
 struct Person {
@@ -18,15 +18,15 @@ struct Person {
   bool pronoun = false;
 };
 
-/// Anybody who can do something.
+/// Any person or group.
 Person anybody(Speaker& speaker);
-/// Somebody with a name or a relation.
+/// A person with a name or a relation.
 Person somebody(Speaker& speaker);
-/// Somebody with a name.
+/// A person with a name.
 Person named(Speaker& speaker);
-/// Somebody else, whom things are given to or done together with.
+/// Another person than `one`, as a recipient or companion.
 Person another(Speaker& speaker, const Person& one);
-/// "my", "Tom's": whose something is, 的 included.
+/// A possessive: "my", "Tom's", including 的.
 Phrase owner(Speaker& speaker);
 
 /// "am", "is", "are".

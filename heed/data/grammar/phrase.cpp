@@ -19,7 +19,7 @@ Words pieces(std::string_view text, int link, bool sure) {
   return all;
 }
 
-// Every byte that does not continue a character begins one.
+// Counts the bytes that begin a UTF-8 character.
 std::int32_t characters(std::string_view text) {
   return static_cast<std::int32_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));

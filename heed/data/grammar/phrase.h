@@ -1,6 +1,6 @@
-// The same words in English and Chinese, with links between what means the same. A link is a
-// number that pieces of both languages carry: it stays right wherever the pieces are moved to, so
-// the word alignment of a sentence is known by construction.
+// Phrases in English and Chinese, with links between words of the same meaning. A link is a number
+// that pieces of both languages carry. It stays valid when pieces are moved, so the word alignment
+// of a sentence is known by construction.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace heed::grammar {
 struct Piece {
   std::string text;
   std::vector<int> links;
-  bool sure = true;  ///< False: belongs there, but does not mean the same (articles, 了, 的).
+  bool sure = true;  ///< False for articles, 了, 的 and others without a meaning of their own.
 };
 
-/// A run of pieces in one language.
+/// A sequence of pieces in one language.
 using Words = std::vector<Piece>;
 
-/// Pieces in a row.
+/// Concatenates pieces.
 template <typename... More>
 Words join(Words first, const More&... more) {
   (first.insert(first.end(), more.begin(), more.end()), ...);
@@ -37,17 +37,17 @@ struct Phrase {
   Words chinese;
 };
 
-/// The words of a text, each with the same link; Chinese has no spaces and stays one piece.
+/// The words of a text, all with the same link. Chinese has no spaces and stays one piece.
 Words words(std::string_view text, int link);
-/// The same, for words that have no counterpart of their own.
+/// The same, for words without a counterpart of their own (sure = false).
 Words weak(std::string_view text, int link);
-/// "a" or "an", by the first letter of what follows; weak or not as asked.
+/// "a" or "an", by the first letter of the following words.
 Words article(const Words& following, int link, bool sure);
 
-/// Whether two runs read the same.
+/// True if the texts are equal.
 bool same_text(const Words& a, const Words& b);
 
-/// Draws choices and hands out links for one sentence: all is a function of seed and number.
+/// Makes random choices and gives out links for one sentence; both depend only on seed and number.
 class Speaker {
  public:
   Speaker(std::uint64_t seed, std::int64_t sentence);
@@ -56,14 +56,14 @@ class Speaker {
   int below(int bound);
   /// A number in [first, last].
   int between(int first, int last) { return first + below(last - first + 1); }
-  /// True in so many cases of a hundred.
+  /// True with this probability in percent.
   bool chance(int percent) { return below(100) < percent; }
-  /// Any of a list.
+  /// A random element of a list.
   template <typename List>
   const auto& pick(const List& list) {
     return list[static_cast<std::size_t>(below(static_cast<int>(std::size(list))))];
   }
-  /// Any of those of a list that fit; there must be one.
+  /// A random element of a list that fits; there must be one.
   template <typename List, typename Fits>
   const auto& pick(const List& list, const Fits& fits) {
     while (true) {
@@ -71,9 +71,9 @@ class Speaker {
       if (fits(candidate)) return candidate;
     }
   }
-  /// A link that no piece carries yet.
+  /// A new link.
   int link() { return next_link_++; }
-  /// Words that mean the same as a whole.
+  /// A phrase whose words all have the same link.
   Phrase same(std::string_view english, std::string_view chinese);
 
  private:
@@ -82,7 +82,7 @@ class Speaker {
   int next_link_ = 0;
 };
 
-/// Writes the sentence out: a capital at the start, the mark ("." or "?") at the end.
+/// Makes the final texts: a capital letter at the start, the mark ("." or "?") at the end.
 GrammarPair finish(Phrase sentence, char mark);
 
 }  // namespace heed::grammar

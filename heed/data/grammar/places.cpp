@@ -5,7 +5,7 @@
 namespace heed::grammar {
 namespace {
 
-// English names the side first, Chinese last: in the park is 公园里.
+// English puts the preposition first, Chinese the side last: in the park is 公园里.
 struct Spot {
   std::string_view side, english, chinese, chinese_side;
   std::uint32_t kinds = 0;
@@ -70,7 +70,7 @@ constexpr Side kCities[] = {
     {"Berlin", "柏林"},   {"Rome", "罗马"},      {"Tokyo", "东京"},     {"New York", "纽约"},
 };
 
-// The article means nothing in Chinese; it leans on its noun.
+// The article has no counterpart in Chinese; it is linked to its noun.
 Words with_article(std::string_view english, int link) {
   if (!english.starts_with("the ")) return words(english, link);
   return join(weak("the", link), words(english.substr(4), link));

@@ -1,4 +1,4 @@
-// Where: in the park (在公园里), next to the bank (在银行旁边), on the table (在桌子上).
+// Places: in the park (在公园里), next to the bank (在银行旁边), on the table (在桌子上).
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,22 @@ struct Place {
   Words chinese;  ///< 公园里
 };
 
-/// A place where people do such things.
+/// A place of one of the given kinds.
 Place any_place(Speaker& speaker, std::uint32_t kinds);
-/// Where a small thing lies: on the table.
+/// A place for a small thing: on the table.
 Place any_spot(Speaker& speaker);
-/// Next to a building.
+/// A place next to a building.
 Place beside_building(Speaker& speaker);
 
-/// The place for where Chinese says no 在: an "at" that only it meant leans on the name.
+/// The place for sentences without 在. An "at" that was linked only to 在 is linked to the name of
+/// the place instead.
 Place without_at(Place place);
 
 /// A city.
 Phrase any_city(Speaker& speaker);
-/// A building one goes to, with "the".
+/// A building as a destination, with "the".
 Phrase any_building(Speaker& speaker);
-/// A building as a thing that can be counted, other than one given in Chinese.
+/// A building as a countable noun, different from the one given in Chinese.
 const Noun& any_building_noun(Speaker& speaker, std::string_view other_than);
 
 }  // namespace heed::grammar

@@ -88,7 +88,7 @@ Predicate modal(Speaker& speaker, const Verb& verb, Agreement agreement, Mood mo
   return all;
 }
 
-// 正 stands alone before 在公园里 and 和玛丽一起; the caller adds 在 where neither follows.
+// 正 needs no 在 before 在公园里 and 和玛丽一起; the caller adds 在 if neither follows.
 Predicate now(Speaker& speaker, const Verb& verb, Agreement agreement, Mood mood) {
   HEED_ASSERT(mood != Mood::negation && !verb.ing.empty());
   const int act = speaker.link();

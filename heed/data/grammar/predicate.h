@@ -1,5 +1,5 @@
-// What tense and mood make of a verb in both languages: English has helping verbs and endings,
-// Chinese 了, 没, 不, 会, 正 and 吗.
+// Tense and mood of a verb in both languages: English uses auxiliary verbs and endings, Chinese 了,
+// 没, 不, 会, 正 and 吗.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,12 @@
 
 namespace heed::grammar {
 
+/// The tense of a predicate.
 enum class Tense : std::uint8_t { past, future, habit, now, modal };
+/// The mood of a predicate.
 enum class Mood : std::uint8_t { statement, negation, question };
 
+/// The parts of a predicate in both languages.
 struct Predicate {
   Words helper;  ///< "did", "will not", "is": before the subject in questions.
   Words verb;    ///< "bought", "buy", "buying"
@@ -22,7 +25,7 @@ struct Predicate {
   Words ending;  ///< 吗
 };
 
-/// A verb for a subject.
+/// The predicate of a verb for a subject of the given agreement.
 Predicate predicate(Speaker& speaker, const Verb& verb, Agreement agreement, Tense tense,
                     Mood mood);
 

@@ -19,8 +19,9 @@ bool has_of(const Words& chinese) {
                      [](const Piece& piece) { return piece.text == "的"; });
 }
 
-// Up to two adjectives in the English order of ranks. Chinese puts those of size and age next to
-// the noun: a small red umbrella is 红色的小雨伞. One 的 before a noun is enough: 漂亮的红色围巾.
+// Adds up to two adjectives, in English in the order of ranks. Chinese puts those of size and age
+// next to the noun: a small red umbrella is 红色的小雨伞. Only one 的 is used before a noun:
+// 漂亮的红色围巾.
 Phrase described(Speaker& speaker, const Noun& noun, Phrase kernel, bool after_of) {
   const auto fits = [&](const Adjective& adjective) { return (adjective.fits & noun.kinds) != 0; };
   const bool any = std::any_of(std::begin(kAdjectives), std::end(kAdjectives), fits);
@@ -48,8 +49,8 @@ Phrase described(Speaker& speaker, const Noun& noun, Phrase kernel, bool after_o
   return {join(english, kernel.english), join(with_of, plain, kernel.chinese)};
 }
 
-// The noun itself, and the measure word that stands before it and what describes it. A container
-// is what the measure word means; else it belongs to number and noun alike.
+// The noun, and the measure word before it and its adjectives. The measure word is linked to the
+// container if there is one, else to both number and noun.
 struct Kernel {
   Words container;  // "cups of"
   Phrase noun;
@@ -123,7 +124,7 @@ Thing owned(Speaker& speaker, const Noun& noun) {
   Phrase whose = owner(speaker);
   const Kernel kernel = kernel_of(speaker, noun, plural, whose.english[0].links[0]);
   const Phrase things = described(speaker, noun, kernel.noun, true);
-  // One 的 is enough here too: 他漂亮的房子.
+  // Only one 的 here too: 他漂亮的房子.
   if (has_of(things.chinese)) whose.chinese.pop_back();
   return {{join(whose.english, things.english), join(whose.chinese, things.chinese)},
           plural || !noun.container.empty()};

@@ -40,7 +40,7 @@ constexpr TimeWord kFuture[] = {{"tomorrow", "明天"},
 constexpr TimeWord kRepeated[] = {
     {"day", "天"}, {"week", "个星期"}, {"month", "个月"}, {"year", "年"}};
 
-// What time is counted in before "ago", and its measure word.
+// A unit of time before "ago", and its measure word.
 struct Unit {
   std::string_view english, measure, chinese;
   int most;
@@ -73,7 +73,7 @@ Phrase clock(Speaker& speaker, const Daypart& part) {
   return {join(minutes.english, english), join(chinese, weak("点", number), minutes.chinese)};
 }
 
-// Before or behind a day: "yesterday morning", "at seven o'clock yesterday morning".
+// Adds a part of the day or a time: "yesterday morning", "at seven o'clock yesterday morning".
 Phrase part_of(Speaker& speaker, const Phrase& day) {
   const Daypart& part = speaker.pick(kDayparts);
   const Phrase word = speaker.same(part.english, part.chinese);

@@ -1,4 +1,4 @@
-// The verbs that take an object, with what they are done to and where.
+// The transitive verbs, with the kinds of their objects and places.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,12 @@ namespace heed::grammar {
 
 /// How a verb can be used.
 enum VerbUse : std::uint32_t {
-  kOnce = 1u << 0,      // is over when it begins: never "is finding", never a habit
-  kSamePast = 1u << 1,  // past and present are spelt alike, so the past could not be told
+  kOnce = 1u << 0,      // a momentary action: never "is finding", never a habit
+  kSamePast = 1u << 1,  // past and present are spelt alike, so the tense would be ambiguous
   kForOther = 1u << 2,  // done for somebody
 };
 
+/// A verb in both languages.
 struct Verb {
   std::string_view base, third, past, ing;
   std::string_view chinese;
@@ -50,8 +51,8 @@ inline constexpr Verb kVerbs[] = {
 /// Verbs before another verb: wants to buy.
 struct Modal {
   std::string_view base, third, chinese;
-  std::string_view negated;  // what Chinese says behind 不
-  bool with_do = false;      // does not want to; else: should not
+  std::string_view negated;  // the Chinese form after 不
+  bool with_do = false;      // negated with "do" (does not want to); else without (should not)
 };
 
 inline constexpr Modal kModals[] = {

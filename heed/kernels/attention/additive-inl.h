@@ -1,5 +1,5 @@
 // Additive scores (Bahdanau et al. 2015): s(i, j) = sum over d of w_d tanh(q_id + k_jd), computed
-// in registers; the n x m x D terms are never stored. Queries lie feature by feature, as for
+// in registers; the n x m x D terms are never stored. Queries are stored feature by feature, as for
 // products.
 #if defined(HEED_KERNELS_ATTENTION_ADDITIVE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_ADDITIVE_INL_H_
@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct AdditiveOperands {
   RowsOf<const float> keys;
   const float* queries;
-  std::int64_t stride;  ///< Of queries.
+  std::int64_t stride;  ///< Row stride of the queries.
   const float* weights;
   std::int64_t features;
 };
@@ -42,14 +42,15 @@ HWY_NOINLINE inline void additive_scores(const AdditiveOperands& x, Piece scores
   }
 }
 
-/// Where the gradients of additive scores go; all are added to.
+/// The gradients of additive scores; results are added to all of them.
 struct AdditiveGradients {
-  float* d_queries;  ///< Laid out as the queries.
+  float* d_queries;  ///< In the layout of the queries.
   RowsOf<float> d_keys;
   float* d_weights;
 };
 
-/// For a piece of the scores' gradients, of which the first `rows` lanes are queries.
+/// Adds the gradients for a piece of the scores' gradients; its first `rows` lanes are queries, the
+/// rest is padding.
 HWY_NOINLINE inline void additive_backward(const AdditiveOperands& x, Piece d_scores,
                                            std::int64_t rows, const AdditiveGradients& to) {
   const F32 d;
@@ -65,7 +66,7 @@ HWY_NOINLINE inline void additive_backward(const AdditiveOperands& x, Piece d_sc
         const VF g = hn::IfThenElseZero(
             hn::FirstN(d, static_cast<std::size_t>(std::min(kLanes, rows - v * kLanes))),
             hn::Load(d, d_scores.at(k, v)));
-        // Where g is 0 because the key is hidden, t may be NaN.
+        // If the key is hidden, g is 0 and t may be NaN.
         const VF slope = hn::Mul(weight, hn::NegMulAdd(t, t, one));
         const auto none = hn::Eq(g, hn::Zero(d));
         const VF dx = hn::IfThenZeroElse(none, hn::Mul(g, slope));

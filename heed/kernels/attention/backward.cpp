@@ -14,7 +14,7 @@ std::int64_t total_rows(std::int64_t B, std::int64_t rows, const std::int64_t* s
   return starts == nullptr ? B * rows : starts[B];
 }
 
-/// Scratch memory that starts as zeros, or nothing.
+/// Scratch memory filled with zeros; empty for size 0.
 class Zeros {
  public:
   explicit Zeros(std::int64_t count) {
@@ -28,7 +28,7 @@ class Zeros {
   std::optional<Scratch<float>> memory_;
 };
 
-/// to = the sum over the heads of a group.
+/// to = sum over the query heads of a group.
 void sum_heads(const Heads<float>& from, const Heads<float>& to, const AttentionShape& shape,
                std::int64_t width) {
   const std::int64_t group = shape.group();
@@ -46,7 +46,7 @@ void sum_heads(const Heads<float>& from, const Heads<float>& to, const Attention
   });
 }
 
-/// dq = the sum over the parts of a head that have any, block by block of queries.
+/// dq = sum over the parts of a head that have a dq, one block of queries at a time.
 void sum_parts(const BackwardPass& pass, const Heads<float>& dq, std::int64_t block_rows) {
   const AttentionShape& s = pass.program.shape;
   const std::int64_t parts = pass.grid.parts();
@@ -59,7 +59,7 @@ void sum_parts(const BackwardPass& pass, const Heads<float>& dq, std::int64_t bl
       float* const y = dq.at(b, h, r);
       std::fill_n(y, s.D, 0.0f);
       for (std::int64_t part = 0; part < parts; ++part) {
-        if (!pass.dq_seen[(head * parts + part) * blocks + block]) continue;
+        if (!pass.has_dq[(head * parts + part) * blocks + block]) continue;
         const float* const x = pass.dq.at(b, h, r) + part * pass.dq_part;
         for (std::int64_t e = 0; e < s.D; ++e) y[e] += x[e];
       }
@@ -100,27 +100,27 @@ void attention_backward(const AttentionProgram<float>& program,
   const AttentionShape& s = program.shape;
   const PartGrid grid(s);
   const std::int64_t block_rows = backward_block_rows();
-  const StageList<float> modify(program.modifiers, block_rows, true);
-  const StageList<float> reweight(program.reweights, block_rows, true);
+  const StageList<float> modifiers(program.modifiers, block_rows, true);
+  const StageList<float> reweights(program.reweights, block_rows, true);
   const std::int64_t q_rows = total_rows(s.B, s.Tq, s.q_starts);
   const std::int64_t k_rows = total_rows(s.B, s.Tk, s.k_starts);
   const bool split = grid.parts() > 1, grouped = s.group() > 1;
   const HeadsScratch dq(split ? s.H * grid.parts() : 0, q_rows, s.D);
   const HeadsScratch dk(grouped ? s.H : 0, k_rows, s.D), dv(grouped ? s.H : 0, k_rows, s.Dv);
-  const Zeros modify_sums(modify.sums() * grid.cells());
-  const Zeros reweight_sums(reweight.sums() * grid.cells());
+  const Zeros modifier_sums(modifiers.sums() * grid.cells());
+  const Zeros reweight_sums(reweights.sums() * grid.cells());
   const Zeros additive_sums(program.additive == nullptr ? 0 : s.D * grid.cells());
   const Zeros sink_sums(call.d_sinks == nullptr ? 0 : grid.cells());
 
   const std::int64_t blocks = (s.Tq + block_rows - 1) / block_rows;
-  const Scratch<std::uint8_t> dq_seen(split ? grid.cells() * blocks : 0);
+  const Scratch<std::uint8_t> has_dq(split ? grid.cells() * blocks : 0);
 
-  BackwardPass pass{program, call, grid, modify, reweight};
+  BackwardPass pass{program, call, grid, modifiers, reweights};
   pass.dq = call.dq;
   pass.dk = call.dk;
   pass.dv = call.dv;
   if (split) {
-    pass.dq_seen = dq_seen.data();
+    pass.has_dq = has_dq.data();
     pass.dq = dq.heads(s.Tq, s.q_starts);
     pass.dq_part = s.H * q_rows * s.D;
   }
@@ -128,7 +128,7 @@ void attention_backward(const AttentionProgram<float>& program,
     pass.dk = dk.heads(s.Tk, s.k_starts);
     pass.dv = dv.heads(s.Tk, s.k_starts);
   }
-  pass.modify_sums = modify_sums.data();
+  pass.modifier_sums = modifier_sums.data();
   pass.reweight_sums = reweight_sums.data();
   pass.sink_sums = sink_sums.data();
   pass.additive_sums = additive_sums.data();
@@ -144,8 +144,8 @@ void attention_backward(const AttentionProgram<float>& program,
     sum_heads(pass.dk, call.dk, s, s.D);
     sum_heads(pass.dv, call.dv, s, s.Dv);
   }
-  finish_stages(modify, modify_sums.data(), s, grid);
-  finish_stages(reweight, reweight_sums.data(), s, grid);
+  finish_stages(modifiers, modifier_sums.data(), s, grid);
+  finish_stages(reweights, reweight_sums.data(), s, grid);
   for (std::int64_t cell = 0; cell < grid.cells(); ++cell) {
     const std::int64_t head = grid.at(cell).head;
     if (call.d_sinks != nullptr) call.d_sinks[head] += pass.sink_sums[cell];

@@ -1,15 +1,16 @@
-// The backward pass of attention, tile by tile: weights are computed once more from the scores and
-// the rows' log-sum-exp, so memory grows with n and not with n^2.
+// The backward pass of attention, tile by tile: weights are recomputed from the scores and the
+// log-sum-exp of each row, so memory grows with n and not with n^2.
 #pragma once
 
 #include "heed/kernels/attention/program.h"
 
 namespace heed::kernels {
 
-/// dq, dk, dv and the gradients of the stages (which know where theirs go) from that of the output.
+/// Computes dq, dk, dv and the gradients of the stages from the gradient of the output. Stages hold
+/// the pointers to their own gradients.
 void attention_backward(const AttentionProgram<float>& program,
                         const AttentionBackward<float>& call);
-/// The same plainly, in double (kernels/reference/attention.h).
+/// The same in double, without tiles (kernels/reference/attention.h).
 void attention_backward(const AttentionProgram<double>& program,
                         const AttentionBackward<double>& call);
 

@@ -39,7 +39,7 @@ class BackwardCell {
         gradients_(pass.grid.span_keys() * (key_width_ + value_width_)),
         tiles_(3 * tile_ + pass.modifiers.space(tile_) + pass.reweights.space(tile_)),
         modifiers_(pass.modifiers, tile_, tiles_.data() + 3 * tile_,
-                   {pass.modify_sums, pass.grid.cells(), cell}),
+                   {pass.modifier_sums, pass.grid.cells(), cell}),
         reweights_(pass.reweights, tile_, tiles_.data() + 3 * tile_ + pass.modifiers.space(tile_),
                    {pass.reweight_sums, pass.grid.cells(), cell}) {
     const std::int64_t kv_head = at_.head / program_.shape.group();
@@ -62,12 +62,13 @@ class BackwardCell {
   }
 
  private:
-  // ---- queries: packed once for all keys of the part that they see -----------------------------
+  // ---- queries: packed once for all visible keys of the part -----------------------------------
 
   struct KeyRange {
     std::int64_t begin, end;
     bool far = false;    // a row's reference is beyond kMaxOffset
-    bool finite = true;  // its queries and gradients are; known if something may be hidden
+    bool finite = true;  // all queries and gradients of the block are finite; computed only if a
+                         // key may be hidden
   };
 
   void prepare_block(std::int64_t b, std::int64_t begin, std::int64_t end) {
@@ -86,7 +87,7 @@ class BackwardCell {
   }
   bool visible(std::int64_t b) const { return ranges_[b].begin < ranges_[b].end; }
 
-  // Rows that are whole vectors are read where they are.
+  // Rows of whole vectors are read in place.
   bool q_in_place() const { return D_ == key_width_; }
   bool d_output_in_place() const { return Dv_ == value_width_; }
 
@@ -163,14 +164,14 @@ class BackwardCell {
     }
   }
 
-  // If a head has several parts, those that a block does not see have no dq of it.
+  // With several parts of a head, a block has no dq in parts whose keys are all hidden from it.
   void store_block(std::int64_t b) {
     const std::int64_t row = b * kBlockRows;
     const std::int64_t rows = std::min(kBlockRows, queries_ - row);
     const RowsOf<float> to{pass_.dq.at(at_.batch, at_.head, row) + at_.part * pass_.dq_part,
                            pass_.dq.row};
-    if (pass_.dq_seen != nullptr) {
-      pass_.dq_seen[cell_ * places_per_span() + b] = visible(b);
+    if (pass_.has_dq != nullptr) {
+      pass_.has_dq[cell_ * places_per_span() + b] = visible(b);
       if (!visible(b)) return;
     }
     if (!visible(b)) {
@@ -182,9 +183,9 @@ class BackwardCell {
     unpack_transposed({d_queries(b), kBlockRows}, rows, D_, factors, to);
   }
 
-  // ---- keys: a span of them stays in cache while all queries pass by ---------------------------
+  // ---- keys: a span of them stays in cache while all queries are processed ---------------------
 
-  // At each (span, block) of a part a cell has its turn.
+  // A cell takes its turn at each (span, block) of its part.
   std::int64_t places_per_span() const { return (program_.shape.Tq + kBlockRows - 1) / kBlockRows; }
   std::int64_t places_per_part() const {
     return pass_.grid.part_keys() / pass_.grid.span_keys() * places_per_span();
@@ -217,7 +218,7 @@ class BackwardCell {
     }
   }
 
-  // One block of queries against the span.
+  // Processes one block of queries against the span.
   void visit(std::int64_t b, KeyRange keys) {
     if (keys.begin >= keys.end) return;
     Block block(program_, at_.batch, at_.head, b * kBlockRows);
@@ -263,7 +264,8 @@ class BackwardCell {
     for (const Strip& strip : strips_) add_d_keys(block, b, strip, col, finite);
   }
 
-  // The weights of forward once more; those that were read, if stages changed them, beside them.
+  // Recomputes the weights of the forward pass; if stages changed them, also those that values were
+  // multiplied with.
   void weights_of(const Block& block, std::int64_t b, const Strip& strip, std::int64_t at) {
     float* const data = weights() + at;
     block.scores(strip, keys_, queries(b), data, modifiers_, at);
@@ -272,7 +274,8 @@ class BackwardCell {
       block.weigh_strip<Then::scale>(strip, data, offset(b), row_factors(b), ranges_[b].far);
     } else if (program_.normaliser == Normalise::sigmoid) {
       weigh_sigmoid(piece);
-    }  // plain weights stay scores until their gradient has seen which are hidden
+    }
+    // Without a normaliser they stay scores: the gradient finds hidden keys by their -inf.
     if (reweights_.empty()) return;
     for (std::int64_t k = 0; k < strip.cols; ++k) {
       std::copy_n(piece.at(k, 0), strip.vectors * kLanes, read_weights() + at + k * kBlockRows);
@@ -303,7 +306,7 @@ class BackwardCell {
     if (!modifiers_.empty()) modifiers_.backward(block.tile(strip, data), at);
   }
 
-  // The gradient of weights becomes that of scores; 0 where the key is hidden.
+  // Turns the gradient of weights into that of scores; 0 for hidden keys.
   void normaliser_backward(Piece piece, const float* weight, const float* shift) const {
     const F32 d;
     const bool plain = program_.normaliser == Normalise::none;
@@ -331,7 +334,7 @@ class BackwardCell {
     if (finite || !block.masks(run)) {
       product(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
     } else {
-      product_of_seen(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
+      product_of_visible(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
     }
   }
 
@@ -339,7 +342,7 @@ class BackwardCell {
                   bool finite) {
     const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
     const auto multiply =
-        finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_seen<AlongRows>;
+        finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_visible<AlongRows>;
     multiply(strip.cols, key_width_ / kLanes, block.rows_of(strip),
              AlongRows{d_scores() + Block::offset(strip, col), kBlockRows}, q_rows(row).data,
              q_rows(row).stride, AddTo{d_keys(strip.col), key_width_});
@@ -350,7 +353,7 @@ class BackwardCell {
     const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
     const float* const read = reweights_.empty() ? weights() : read_weights();
     const auto multiply =
-        finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_seen<AlongRows>;
+        finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_visible<AlongRows>;
     multiply(strip.cols, value_width_ / kLanes, block.rows_of(strip),
              AlongRows{read + Block::offset(strip, col), kBlockRows}, d_output_rows(row).data,
              d_output_rows(row).stride, AddTo{d_values(strip.col), value_width_});
@@ -365,7 +368,7 @@ class BackwardCell {
                       block.rows_of(strip), to);
   }
 
-  // Whether everything that a weight of 0 must hide is finite, in the strips that have any.
+  // Whether all values that a weight of 0 must cancel are finite, in the strips with hidden keys.
   bool masked_finite(const Block& block, std::int64_t b) const {
     std::int64_t checked = 0;
     for (const Strip& strip : strips_) {
@@ -408,12 +411,12 @@ class BackwardCell {
   std::int64_t cell_;
   PartAt at_;
   std::int64_t D_, Dv_, key_width_, value_width_, queries_, blocks_, tile_keys_, tile_;
-  Scratch<KeyRange> ranges_;  // of the keys that each block sees in this part
+  Scratch<KeyRange> ranges_;  // range of visible keys of each block in this part
   Scratch<float> packed_, padded_q_, padded_d_output_, gradients_, tiles_;
   StageRun<float> modifiers_, reweights_;
   RowsOf<const float> keys_, values_;
   std::int64_t span_from_ = 0;
-  float cut_scores_[kBlockRows];  // of top_k
+  float cut_scores_[kBlockRows];  // for top_k
   std::int32_t cut_keys_[kBlockRows];
   KeyPlan::Strips strips_;
 };

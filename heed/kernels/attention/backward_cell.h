@@ -17,12 +17,12 @@ struct BackwardPass {
   const PartGrid& grid;
   const StageList<float>& modifiers;
   const StageList<float>& reweights;
-  Heads<float> dq = {};  ///< Of the first part; the next one's is dq_part elements further.
+  Heads<float> dq = {};  ///< dq of the first part; that of the next is dq_part elements further.
   std::int64_t dq_part = 0;
-  std::uint8_t* dq_seen =
-      nullptr;  ///< If there are several parts: whether a cell has the dq of each block.
-  Heads<float> dk = {}, dv = {};  ///< Of each query head.
-  float* modify_sums = nullptr;
+  /// With several parts: whether a cell wrote the dq of each block.
+  std::uint8_t* has_dq = nullptr;
+  Heads<float> dk = {}, dv = {};  ///< One for each query head.
+  float* modifier_sums = nullptr;
   float* reweight_sums = nullptr;
   float* sink_sums = nullptr;      ///< One number per cell.
   float* additive_sums = nullptr;  ///< D numbers per cell.

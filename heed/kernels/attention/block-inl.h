@@ -1,5 +1,5 @@
-// One block of queries on its way through the tiles: its place, its stages and the scores of a
-// strip. What forward and backward share.
+// One block of queries and its tiles: its place, its stages and the scores of a strip. Shared by
+// forward and backward.
 #if defined(HEED_KERNELS_ATTENTION_BLOCK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_BLOCK_INL_H_
 #undef HEED_KERNELS_ATTENTION_BLOCK_INL_H_
@@ -19,8 +19,8 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two panels of registers wide: K and V are then read from L2 half as often, and the block's tiles
-// still lie in L1.
+// Two panels of registers: K and V are read from L2 half as often, and the tiles of the block still
+// fit into L1.
 #if HWY_TARGET <= HWY_AVX3
 inline constexpr std::int64_t kBlockVectors = 4;
 #else
@@ -29,7 +29,7 @@ inline constexpr std::int64_t kBlockVectors = 6;
 inline constexpr std::int64_t kBlockRows = kBlockVectors * kLanes;
 static_assert(kBlockRows <= kMaxBlockRows);
 
-/// Keys in a tile: the tile and what it is multiplied with must fit L1.
+/// Keys in a tile: the tile and the matrix it is multiplied with must fit into L1.
 inline std::int64_t tile_keys(std::int64_t features) {
   return features <= 32 ? 96 : features <= 64 ? 128 : 64;
 }
@@ -37,7 +37,7 @@ inline std::int64_t tile_keys(std::int64_t features) {
 inline constexpr float kLog2E = math::kLog2E;
 inline constexpr float kLn2 = 0x1.62e43p-1f;
 
-/// Where a block is, and the program it runs.
+/// The place of a block and the program that it runs.
 class Block {
  public:
   Block(const AttentionProgram<float>& program, std::int64_t batch, std::int64_t head,
@@ -54,13 +54,13 @@ class Block {
   std::int64_t vectors() const { return vectors_; }
   const KeyPlan& plan() const { return plan_; }
 
-  /// Factor from scores to the logarithm of weights to base 2. Without stages that expect scores as
-  /// they are, the queries carry it already.
+  /// Factor from scores to the base-2 logarithm of weights. Unless a stage needs the scores
+  /// themselves, the queries are already multiplied by it.
   float unit() const { return plain() ? 1.0f : kLog2E; }
   float query_factor() const { return plain() ? program_.scale * kLog2E : program_.scale; }
   bool plain() const { return runs_plain(program_); }
   static bool runs_plain(const AttentionProgram<float>& program) {
-    return (program.modifiers.empty() || program.only_looks) && program.additive == nullptr &&
+    return (program.modifiers.empty() || program.only_observers) && program.additive == nullptr &&
            program.normaliser == Normalise::softmax;
   }
 
@@ -77,7 +77,7 @@ class Block {
     return block;
   }
 
-  /// Where a strip lies in a tile whose first key is `col`.
+  /// The offset of a strip in a tile whose first key is `col`.
   static std::int64_t offset(const Strip& strip, std::int64_t col) {
     return (strip.col - col) * kBlockRows + strip.vector * kLanes;
   }
@@ -100,12 +100,12 @@ class Block {
     return std::min(rows_ - strip.vector * kLanes, strip.vectors * kLanes);
   }
 
-  /// From now on rows see no key below their cut: the scores and keys of each row.
+  /// From now on, each row hides the keys below its cut.
   void set_cuts(const float* scores, const std::int32_t* keys) {
     cut_scores_ = scores;
     cut_keys_ = keys;
   }
-  /// What the products of open strips fetch meanwhile; edges are too short for it.
+  /// What the products of open strips prefetch; edge strips are too short for it.
   void set_ahead(FetchAhead* ahead) { ahead_ = ahead; }
   /// Whether some weight of the strip may be 0 because its key is hidden.
   bool masks(const Strip& strip) const {
@@ -114,7 +114,7 @@ class Block {
 
   /// Scores of a strip after all modifiers; -inf where hidden.
   void scores(const Strip& strip, RowsOf<const float> keys, const float* queries, float* data,
-              const StageRun<float>& modify, std::int64_t at) const {
+              const StageRun<float>& modifiers, std::int64_t at) const {
     const float* const q = queries + strip.vector * kLanes;
     const AlongRows rows{keys.row(strip.col), keys.stride};
     const Put out{data, kBlockRows};
@@ -126,7 +126,7 @@ class Block {
     } else {
       additive_scores(additive(strip, keys, queries), piece(strip, data));
     }
-    if (!modify.empty()) modify.forward(tile(strip, data), at);
+    if (!modifiers.empty()) modifiers.forward(tile(strip, data), at);
     if (strip.kind != Strip::Kind::open) hide(strip, data);
     if (cut_scores_ != nullptr) {
       const std::int64_t r = strip.vector * kLanes;
@@ -134,8 +134,8 @@ class Block {
     }
   }
 
-  /// Scores become weights against whole references, whose negatives are the offsets; `far` if one
-  /// of them is beyond kMaxOffset.
+  /// Turns scores into weights relative to integer references; the offsets are the negated
+  /// references. `far`: one of them exceeds kMaxOffset.
   template <Then kThen>
   void weigh_strip(const Strip& strip, float* data, const float* offset, float* rows,
                    bool far) const {
@@ -160,12 +160,12 @@ class Block {
       const std::int64_t r = strip.vector * kLanes;
       return hide_outside(scores, strip.col, plan_.first() + r, plan_.last() + r);
     }
-    HWY_ALIGN std::uint8_t seen[kStripKeys * kBlockRows] = {};
+    HWY_ALIGN std::uint8_t visible[kStripKeys * kBlockRows] = {};
     Region where = region();
     where.col = strip.col;
     where.cols = strip.cols;
-    program_.mask->fill(where, seen, kBlockRows);
-    hide_unseen(scores, seen + strip.vector * kLanes, kBlockRows);
+    program_.mask->fill(where, visible, kBlockRows);
+    hide_masked(scores, visible + strip.vector * kLanes, kBlockRows);
   }
 
   Region region() const { return {batch_, head_, row_, rows_, 0, program_.shape.keys(batch_)}; }

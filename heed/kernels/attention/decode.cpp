@@ -26,7 +26,7 @@ void decode_part_bf16(const AttentionProgram<float>& program, const DecodeCall<B
   DecodePart<BFloat16>(program, call, at, to).run();
 }
 
-// The parts of one row, of which only those are kept that have a weight.
+// The parts of one row that have a nonzero weight.
 class RowParts {
  public:
   explicit RowParts(std::int64_t most) : outputs_(most), numbers_(most), factors_(2 * most) {}
@@ -40,8 +40,8 @@ class RowParts {
     sums()[count_++] = part.sums[row];
   }
 
-  // Makes of the references the factors by which parts count in the output, with a sink if there is
-  // one; returns log-sum-exp.
+  // Turns the references into the factors of the parts in the output, including a sink if there is
+  // one; returns the log-sum-exp.
   float normalise(const float* sink) {
     const float rest = sink == nullptr ? kHidden : *sink * kLog2E;
     float top = rest;
@@ -57,7 +57,7 @@ class RowParts {
   }
   void weigh_equally() { std::fill_n(factors_.data(), count_, 1.0f); }
 
-  // Tells stages how much the weights of each part count.
+  // Passes the factor of each part to the stages.
   void close(std::span<TileStage<float>* const> stages, RowPart at, std::int64_t keys) const {
     if (stages.empty()) return;
     for (std::int64_t p = 0; p < count_; ++p) {
@@ -67,7 +67,7 @@ class RowParts {
     }
   }
 
-  // to = sum of factors times outputs.
+  // to = sum over parts of factor * output.
   void merge(std::int64_t n, float* to) const {
     map_row(n, [this, to](auto part, std::int64_t i) HWY_ATTR {
       const F32 d;
@@ -83,11 +83,11 @@ class RowParts {
   float* sums() const { return factors_.data() + factors_.size() / 2; }
   Scratch<const float*> outputs_;
   Scratch<std::int64_t> numbers_;
-  Scratch<float> factors_;  // the references first, until they are turned into factors
+  Scratch<float> factors_;  // first the references, then the factors computed from them
   std::int64_t count_ = 0;
 };
 
-// A block of queries: its rows from its parts.
+// Computes the rows of a block of queries from its parts.
 void merge_block(const AttentionProgram<float>& program, const DecodeResult& result,
                  const DecodeGrid& grid, float* partials, std::int64_t block) {
   const std::int64_t cell = block * grid.parts();
@@ -151,8 +151,8 @@ void attention_decode(const AttentionProgram<float>& program, const DecodeCall<B
   decode(program, call, HEED_DISPATCH(decode_part_bf16));
 }
 
-// Tiles spend a whole vector on the queries of one head, however few, and read keys again for each
-// head of a group; here, each row costs the same, and a little more than in a full vector.
+// Tiles use a whole vector for the queries of one head, however few, and read keys again for each
+// head of a group. Here each row costs the same, a little more than in a full vector.
 bool decode_is_better(const AttentionShape& shape) {
   constexpr std::int64_t kFew = 8;
   if (shape.q_starts == nullptr) return shape.Tq <= kFew;

@@ -1,6 +1,6 @@
-// The grid of attention_decode: each cell is a part of the keys of one kv head against all the
-// queries that read it. Parts have one length whatever the sizes, so that a sequence's results do
-// not depend on the batch it is in.
+// The grid of attention_decode: each cell is a part of the keys of one kv head against all queries
+// that read it. The length of a part is fixed, so the results of a sequence do not depend on the
+// rest of the batch.
 #pragma once
 
 #include <algorithm>
@@ -10,25 +10,26 @@
 
 namespace heed::kernels {
 
-/// Long enough that reading settles into a stream, short enough to split one head over threads.
+/// Keys in a part: long enough for sequential reading, short enough to split one head over threads.
 inline constexpr std::int64_t kPartKeys = 1024;
-/// The most queries of one head in a cell.
+/// Maximum number of queries of one head in a cell.
 inline constexpr std::int64_t kDecodeQueries = 16;
 
 struct DecodeCell {
   std::int64_t batch = 0, kv_head = 0;
-  std::int64_t row = 0, queries = 0;  ///< Of each query head that reads the kv head.
+  std::int64_t row = 0, queries = 0;  ///< In each query head that reads the kv head.
   std::int64_t col = 0, cols = 0;
 };
 
-/// What a cell leaves. Query i of the h-th query head is row h * queries + i.
+/// The results of a cell. Query i of the h-th query head is row h * queries + i.
 struct DecodePartial {
   float* output;  ///< [rows][Dv], relative to the references.
-  float* top;     ///< [rows]: the references, logarithms to base 2.
-  float* sums;    ///< [rows]: of weights, relative to the references; 0 if output is not written.
+  float* top;     ///< [rows]: the references, base-2 logarithms.
+  float* sums;    ///< [rows]: sums of weights, relative to the references; 0 if the output is not
+                  ///< written.
 };
 
-/// What all the cells of a block leave together.
+/// The results of all cells of a block.
 struct DecodeResult {
   Heads<float> output, log_sum_exp;
 };
@@ -46,11 +47,11 @@ class DecodeGrid {
     rows_ = shape.G == 0 ? 0 : shape.group() * std::min(most_queries, kDecodeQueries);
   }
 
-  /// Blocks of queries of all kv heads; each has parts() cells, one after another.
+  /// Number of blocks of queries over all kv heads; each has parts() consecutive cells.
   std::int64_t blocks() const { return shape_.B * shape_.G * blocks_; }
   std::int64_t parts() const { return parts_; }
   std::int64_t cells() const { return blocks() * parts_; }
-  /// The most rows in a cell.
+  /// Maximum number of rows in a cell.
   std::int64_t rows() const { return rows_; }
 
   DecodeCell at(std::int64_t cell) const {
@@ -65,7 +66,7 @@ class DecodeGrid {
     return at;
   }
 
-  /// The floats that the partial of a cell takes.
+  /// Number of floats in the results of a cell.
   std::int64_t partial_size() const { return rows_ * (shape_.Dv + 2); }
   DecodePartial partial(float* memory, std::int64_t cell) const {
     float* const sums = memory + cell * partial_size();

@@ -1,6 +1,6 @@
 // One cell of attention_decode: a part of the keys of a kv head, against the queries that read it.
-// A block of keys gives scores, then weights relative to a reference per row, then its share of the
-// output.
+// For each block of keys it computes scores, then weights relative to a reference per row, then its
+// contribution to the output.
 #if defined(HEED_KERNELS_ATTENTION_DECODE_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_DECODE_PART_INL_H_
 #undef HEED_KERNELS_ATTENTION_DECODE_PART_INL_H_
@@ -49,7 +49,7 @@ class DecodePart {
         value_units_(program.shape.Dv),
         memory_(rows_ * (key_units_.floats() + 2 * value_units_.floats() + block_keys_ + 1)),
         intervals_(2 * rows_ + group_),
-        seen_(program.mask == nullptr ? 0 : kMaxTileKeys * seen_stride()),
+        visible_(program.mask == nullptr ? 0 : kMaxTileKeys * visible_stride()),
         stages_(program_, at_) {
     float* p = memory_.data();
     queries_ = {p, key_units_.floats()};
@@ -77,7 +77,7 @@ class DecodePart {
   }
 
  private:
-  // Scores of a block lie in L2 together with what is read.
+  // The scores of a block fit into L2 together with the keys and values.
   static std::int64_t block_keys(std::int64_t rows) {
     constexpr std::int64_t kScores = 1 << 16;
     const std::int64_t keys = kScores / std::max<std::int64_t>(rows, 1) / kLanes * kLanes;
@@ -85,8 +85,10 @@ class DecodePart {
   }
 
   bool softmax() const { return program_.normaliser == Normalise::softmax; }
-  // Scores that no stage wants to see as they are come as logarithms to base 2.
-  bool plain() const { return softmax() && (program_.modifiers.empty() || program_.only_looks); }
+  // Scores are base-2 logarithms unless a stage needs the scores themselves.
+  bool plain() const {
+    return softmax() && (program_.modifiers.empty() || program_.only_observers);
+  }
   float unit() const { return plain() ? 1.0f : kLog2E; }
 
   std::int64_t head(std::int64_t h) const { return at_.kv_head * group_ + h; }
@@ -97,7 +99,7 @@ class DecodePart {
   std::int64_t* last() const { return first() + rows_; }
   std::int64_t* exact() const { return last() + rows_; }  // for each head
 
-  // The keys that each row may see, and the least interval that holds them all.
+  // The interval of visible keys of each row, and the smallest interval that contains them all.
   void find_intervals() {
     begin_ = at_.col;
     end_ = at_.col + at_.cols;
@@ -142,7 +144,7 @@ class DecodePart {
     read({values_.row(col), values_.stride}, n, hidden);
   }
 
-  // Scores of what a row may not see become -inf; true if there are any.
+  // Sets the scores of hidden keys to -inf; returns whether there are any.
   bool hide(std::int64_t col, std::int64_t n) const {
     if (program_.mask == nullptr) return false;
     bool any = false;
@@ -156,31 +158,31 @@ class DecodePart {
     for (std::int64_t h = 0; h < group_; ++h) {
       if (exact()[h] != 0) continue;
       for (std::int64_t c = 0; c < n; c += kMaxTileKeys) {
-        any = hide_unseen_keys(h, region(h, col + c, std::min(kMaxTileKeys, n - c)), c) || any;
+        any = hide_masked_keys(h, region(h, col + c, std::min(kMaxTileKeys, n - c)), c) || any;
       }
     }
     return any;
   }
-  bool hide_unseen_keys(std::int64_t h, const Region& keys, std::int64_t at) const {
+  bool hide_masked_keys(std::int64_t h, const Region& keys, std::int64_t at) const {
     const Cover cover = program_.mask->cover(keys);
     if (cover == Cover::all) return false;
     if (cover == Cover::some) {
-      program_.mask->fill(keys, seen_.data(), seen_stride());
+      program_.mask->fill(keys, visible_.data(), visible_stride());
     } else {
-      std::fill_n(seen_.data(), keys.cols * seen_stride(), std::uint8_t{0});
+      std::fill_n(visible_.data(), keys.cols * visible_stride(), std::uint8_t{0});
     }
     for (std::int64_t r = 0; r < at_.queries; ++r) {
       float* const x = scores_.row(h * at_.queries + r) + at;
       for (std::int64_t c = 0; c < keys.cols; ++c) {
-        if (seen_[c * seen_stride() + r] == 0) x[c] = kHidden;
+        if (visible_[c * visible_stride() + r] == 0) x[c] = kHidden;
       }
     }
     return true;
   }
-  std::int64_t seen_stride() const { return (at_.queries + kLanes - 1) / kLanes * kLanes; }
+  std::int64_t visible_stride() const { return (at_.queries + kLanes - 1) / kLanes * kLanes; }
 
   void weigh(std::int64_t n) {
-    // The block's own maximum moves the reference only if it is that much higher (log2).
+    // The maximum of the block raises the reference only if it is higher by this much (log2).
     constexpr float kRaise = 8.0f;
     bool moved = false;
     for (std::int64_t r = 0; r < rows_; ++r) {
@@ -220,8 +222,8 @@ class DecodePart {
     }
   }
 
-  // output += weights * values. A hidden value has weight 0; if it is not finite it shows as NaN,
-  // and the block is read again with care.
+  // output += weights * values. A hidden value has weight 0; if it is not finite, the result is NaN
+  // and the block is computed again without the hidden values.
   void read(RowsOf<const T> values, std::int64_t n, bool hidden) const {
     const std::int64_t Dv = program_.shape.Dv;
     if (!hidden) return read_rows(values, n, Dv, rows_, constant(scores_), output_);
@@ -229,7 +231,7 @@ class DecodePart {
     read_rows(values, n, Dv, rows_, constant(scores_), output_);
     if (all_finite(constant(output_), rows_, output_.stride)) return;
     std::copy_n(output_before_.data, rows_ * output_.stride, output_.data);
-    read_rows_seen(values, n, Dv, rows_, constant(scores_), output_);
+    read_rows_visible(values, n, Dv, rows_, constant(scores_), output_);
   }
 
   void store() const {
@@ -251,12 +253,12 @@ class DecodePart {
   Units<T> key_units_, value_units_;
   Scratch<float> memory_;
   Scratch<std::int64_t> intervals_;
-  Scratch<std::uint8_t> seen_;
+  Scratch<std::uint8_t> visible_;
   DecodeStages stages_;
   RowsOf<float> queries_, output_, output_before_, scores_;
   float* factors_;
   RowsOf<const T> keys_, values_;
-  std::int64_t begin_ = 0, end_ = 0;  // of the keys that any row sees
+  std::int64_t begin_ = 0, end_ = 0;  // range of keys that are visible to any row
 };
 
 }  // namespace heed::kernels::HWY_NAMESPACE

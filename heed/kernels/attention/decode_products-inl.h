@@ -1,7 +1,7 @@
 // The two products of attention for few queries, with neighbouring features in a vector: keys and
-// values stream through as they lie in memory, and a single query wastes no lane. What decides is
-// that the hardware sees one stream of loads and reads ahead of it; with prefetch instructions it
-// was slower than this (Zen 4; docs/design/2026-11-attention.md).
+// values are read in memory order, and a single query wastes no lane. Speed depends on the hardware
+// prefetcher seeing one stream of loads; prefetch instructions were slower (Zen 4;
+// docs/design/2026-11-attention.md).
 #if defined(HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
 #undef HEED_KERNELS_ATTENTION_DECODE_PRODUCTS_INL_H_
@@ -20,8 +20,8 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// What one load of elements of type T brings: a few vectors of floats. Queries and outputs are
-/// kept in the order in which the elements come.
+/// The result of one load of elements of type T: a few vectors of floats. Queries and outputs are
+/// stored in the order in which the elements are loaded.
 template <typename T>
 struct Unit;
 
@@ -33,12 +33,12 @@ struct Unit<float> {
   static HWY_INLINE void load_first(const float* p, std::size_t n, VF* x) {
     x[0] = LoadFirst(F32(), p, n);
   }
-  /// Where the i-th element of a row comes.
+  /// The index of the i-th element of a row in that order.
   static std::int64_t place(std::int64_t i) { return i; }
 };
 
-// Elements at even places, then those at odd ones: a shift and a mask widen them, while keeping
-// them in order would take a shuffle as well.
+// Elements at even indices, then those at odd ones: a shift and a mask widen them, while keeping
+// their order would need a shuffle as well.
 template <>
 struct Unit<BFloat16> {
   static constexpr int kVectors = 2;
@@ -64,10 +64,10 @@ struct Unit<BFloat16> {
 /// A row of n elements as units.
 template <typename T>
 struct Units {
-  std::int64_t whole;  ///< Units.
-  std::int64_t tail;   ///< Elements after them.
+  std::int64_t whole;  ///< Number of whole units.
+  std::int64_t tail;   ///< Number of elements after them.
   explicit Units(std::int64_t n) : whole(n / Unit<T>::kSize), tail(n % Unit<T>::kSize) {}
-  /// The floats that the row takes.
+  /// Number of floats in the row.
   std::int64_t floats() const { return (whole + (tail > 0 ? 1 : 0)) * Unit<T>::kSize; }
 };
 
@@ -87,7 +87,7 @@ HWY_INLINE VF sum_each(VF (&x)[N]) {
     x[i] = hn::Add(hn::BitCast(d, hn::InterleaveLower(d64, a, b)),
                    hn::BitCast(d, hn::InterleaveUpper(d64, a, b)));
   }
-  // Within blocks of 128 bits, four lanes are four sums; what is left is to add the blocks.
+  // Within blocks of 128 bits, four lanes are four sums; then the blocks are added.
   const auto add_halves = [](VF a, VF b) HWY_ATTR {
     return hn::Add(hn::ConcatLowerLower(F32(), b, a), hn::ConcatUpperUpper(F32(), b, a));
   };
@@ -104,7 +104,7 @@ HWY_INLINE VF sum_each(VF (&x)[N]) {
   }
 }
 
-/// The compiler moves no load across it, nor repeats an earlier one.
+/// A barrier: the compiler neither moves a load across it nor repeats an earlier one.
 HWY_INLINE void loads_end_here() { asm volatile("" ::: "memory"); }
 
 // How the units of a row are loaded: whole, or the last elements.
@@ -131,7 +131,8 @@ HWY_INLINE void multiply_unit(Part part, const T* const (&keys)[kKeys], std::int
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
       const VF q = hn::Load(F32(), queries.row(r) + at + v * kLanes);
-      if constexpr (kKeys > 1) loads_end_here();  // or the query is loaded again for each key
+      if constexpr (kKeys > 1)
+        loads_end_here();  // otherwise the query is loaded again for each key
 #pragma GCC unroll 2
       for (int k = 0; k < kKeys; ++k) sums[r][k] = hn::MulAdd(q, x[k][v], sums[r][k]);
     }
@@ -157,11 +158,11 @@ HWY_INLINE void multiply_keys(const T* const (&keys)[kKeys], Units<T> units,
   }
 }
 
-/// scores[r][k] = queries[r] * keys[k] for kLanes keys, of which kSide are read side by side.
+/// scores[r][k] = queries[r] * keys[k] for kLanes keys, of which kSide are read at the same time.
 template <int kRows, int kSide, typename T>
 HWY_NOINLINE void score_keys(const T* const* keys, Units<T> units, RowsOf<const float> queries,
                              RowsOf<float> scores) {
-  constexpr int kKeys = kLanes / kRows;  // give a whole vector of scores
+  constexpr int kKeys = kLanes / kRows;  // gives a whole vector of scores
   constexpr int kNow = std::min(kSide, kKeys);
   for (std::int64_t first = 0; first < kLanes; first += kKeys) {
     VF products[kLanes];
@@ -185,13 +186,13 @@ HWY_NOINLINE void score_keys(const T* const* keys, Units<T> units, RowsOf<const 
   }
 }
 
-/// scores = queries * keys, for `rows` queries and n keys. Rows of scores are whole vectors, in
-/// which what comes after n means nothing.
+/// scores = queries * keys, for `rows` queries and n keys. Rows of scores are whole vectors;
+/// elements after n are padding.
 template <typename T>
 void score_rows(RowsOf<const T> keys, std::int64_t n, Units<T> units, std::int64_t rows,
                 RowsOf<const float> queries, RowsOf<float> scores) {
-  // Two keys share the loads of queries; but longer ones, side by side, are two streams (512 bytes:
-  // a third of the bandwidth).
+  // Two keys share the loads of queries; but two long keys read at the same time are two streams
+  // (512 bytes: a third of the bandwidth).
   constexpr std::int64_t kPairBytes = 256;
   const bool pairs = units.floats() * static_cast<std::int64_t>(sizeof(T)) <= kPairBytes;
   for (std::int64_t k = 0; k < n; k += kLanes) {
@@ -212,8 +213,8 @@ void score_rows(RowsOf<const T> keys, std::int64_t n, Units<T> units, std::int64
 }
 
 /// out[r] += sum over keys of weights[r][k] * values[k], for a few rows and units, in registers.
-/// What several rows read is in L1 already and they take it backwards: going forwards by leaps,
-/// they would lure the hardware into reading ahead by leaps (f32, D = 64, 4 rows: a fifth slower).
+/// With several rows the values are in L1 already and are read backwards: reading them forwards
+/// with gaps would make the hardware prefetch with gaps (f32, D = 64, 4 rows: a fifth slower).
 template <int kRows, int kUnits, typename T, typename Part>
 HWY_NOINLINE void read_panel(Part part, RowsOf<const T> values, std::int64_t keys,
                              RowsOf<const float> weights, RowsOf<float> out) {
@@ -260,7 +261,7 @@ inline constexpr int kPanelVectors = 16;
 inline constexpr int kPanelVectors = 8;
 #endif
 
-/// All units of a few rows, in panels as wide as fit.
+/// All units of a few rows, in the widest panels that fit into registers.
 template <int kRows, typename T, int kUnits = kPanelVectors / (kRows * Unit<T>::kVectors)>
 void read_units(RowsOf<const T> values, std::int64_t keys, Units<T> units,
                 RowsOf<const float> weights, RowsOf<float> out) {
@@ -277,7 +278,7 @@ void read_units(RowsOf<const T> values, std::int64_t keys, Units<T> units,
   }
 }
 
-/// Loads a byte of each line of n rows, in order.
+/// Loads one byte of each cache line of n rows, in order.
 template <typename T>
 HWY_NOINLINE void touch_rows(RowsOf<const T> rows, std::int64_t n, std::int64_t length) {
   constexpr std::int64_t kLine = 64 / sizeof(T);
@@ -289,8 +290,8 @@ HWY_NOINLINE void touch_rows(RowsOf<const T> rows, std::int64_t n, std::int64_t 
 }
 
 /// out[r] += sum over keys of weights[r][k] * values[k], for all rows. A single row reads values
-/// nearly in order; for several, they are brought to L1 in order, so few at a time that the
-/// processor computes with some while it waits for the next.
+/// nearly in order. For several rows, values are loaded into L1 in order, few at a time, so that
+/// the processor computes with some while it waits for the next.
 template <typename T>
 void read_rows(RowsOf<const T> values, std::int64_t n, std::int64_t Dv, std::int64_t rows,
                RowsOf<const float> weights, RowsOf<float> out) {
@@ -316,11 +317,11 @@ void read_rows(RowsOf<const T> values, std::int64_t n, std::int64_t Dv, std::int
   }
 }
 
-/// The same, slowly, where a weight of 0 takes nothing, not even NaN.
+/// The same, slower: a weight of 0 contributes nothing, even if the value is NaN.
 template <typename T>
-HWY_NOINLINE void read_rows_seen(RowsOf<const T> values, std::int64_t n, std::int64_t Dv,
-                                 std::int64_t rows, RowsOf<const float> weights,
-                                 RowsOf<float> out) {
+HWY_NOINLINE void read_rows_visible(RowsOf<const T> values, std::int64_t n, std::int64_t Dv,
+                                    std::int64_t rows, RowsOf<const float> weights,
+                                    RowsOf<float> out) {
   const Units<T> units(Dv);
   for (std::int64_t k = 0; k < n; ++k) {
     for (std::int64_t r = 0; r < rows; ++r) {

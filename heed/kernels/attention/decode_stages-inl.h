@@ -1,6 +1,6 @@
-// Stages in attention_decode, where scores lie row by row: a few keys at a time are turned into the
-// tile that a stage expects, and back. The heads that share keys each have their own stages at
-// work.
+// Stages in attention_decode, where scores are stored row by row: a few keys at a time are
+// transposed into the tile that a stage expects, and back. Each of the heads that share keys runs
+// its own stages.
 #if defined(HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_
 #undef HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_
@@ -28,20 +28,20 @@ class DecodeStages {
       : program_(program),
         at_(at),
         stride_((at.queries + kLanes - 1) / kLanes * kLanes),
-        modify_list_(program.modifiers, stride_, false),
+        modifier_list_(program.modifiers, stride_, false),
         reweight_list_(program.reweights, stride_, false),
         memory_(empty() ? 0 : (1 + kMaxTileKeys) * stride_ + program.shape.group() * head_size()) {
     if (empty()) return;
     for (std::int64_t h = 0; h < program.shape.group(); ++h) {
       float* const space = output(h) + program.shape.Dv * stride_;
-      modifiers_.emplace_back(modify_list_, 0, space);
-      reweights_.emplace_back(reweight_list_, 0, space + modify_list_.space(0));
+      modifiers_.emplace_back(modifier_list_, 0, space);
+      reweights_.emplace_back(reweight_list_, 0, space + modifier_list_.space(0));
     }
   }
 
   bool empty() const { return program_.modifiers.empty() && program_.reweights.empty(); }
 
-  /// Scores will come times 1 / `score_unit`.
+  /// Scores will be given divided by `score_unit`.
   void begin(const Heads<const float>& q, float score_unit) {
     if (empty()) return;
     score_unit_ = score_unit;
@@ -53,14 +53,14 @@ class DecodeStages {
       reweights_[index(h)].begin(row_block(h));
     }
   }
-  /// For keys [col, col + cols).
+  /// Runs the stages for keys [col, col + cols).
   void modify(RowsOf<float> scores, std::int64_t col, std::int64_t cols) const {
     if (!program_.modifiers.empty()) run(modifiers_, scores, col, cols);
   }
   void reweight(RowsOf<float> weights, std::int64_t col, std::int64_t cols) const {
     if (!program_.reweights.empty()) run(reweights_, weights, col, cols);
   }
-  /// All weights so far count factors[row] as much.
+  /// Multiplies all weights so far by factors[row].
   void rescale(const float* factors) const {
     if (program_.reweights.empty()) return;
     for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
@@ -72,7 +72,7 @@ class DecodeStages {
       reweights_[index(h)].rescale(line());
     }
   }
-  /// Adds what stages have for the output, which has rows of Dv.
+  /// Adds the contributions of stages to the output, which has rows of Dv.
   void end(float* rows) const {
     if (empty()) return;
     const std::int64_t Dv = program_.shape.Dv;
@@ -123,9 +123,9 @@ class DecodeStages {
   std::int64_t head(std::int64_t h) const { return at_.kv_head * program_.shape.group() + h; }
   std::int64_t head_size() const {
     return (program_.shape.D + program_.shape.Dv) * stride_ +
-           StageList<float>::round_up(modify_list_.space(0) + reweight_list_.space(0));
+           StageList<float>::round_up(modifier_list_.space(0) + reweight_list_.space(0));
   }
-  float* line() const { return memory_.data(); }  // a number for each query
+  float* line() const { return memory_.data(); }  // one number for each query
   float* tile() const { return line() + stride_; }
   float* queries(std::int64_t h) const { return tile() + kMaxTileKeys * stride_ + h * head_size(); }
   float* output(std::int64_t h) const { return queries(h) + program_.shape.D * stride_; }
@@ -134,7 +134,7 @@ class DecodeStages {
   const DecodeCell& at_;
   std::int64_t stride_;
   float score_unit_ = 1.0f;
-  StageList<float> modify_list_, reweight_list_;
+  StageList<float> modifier_list_, reweight_list_;
   Scratch<float> memory_;
   ArenaVector<StageRun<float>> modifiers_, reweights_;
 };

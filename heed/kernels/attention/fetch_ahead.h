@@ -1,5 +1,6 @@
-// Memory that will be wanted soon, asked into L2 a few rows at a time. Of 200 lines asked at once
-// most were still far when a block of queries later they were read; a few at a time come (Zen 4).
+// Prefetches memory that will be needed soon into L2, a few rows at a time. Of 200 cache lines
+// requested at once, most had not arrived when they were read one block of queries later; requests
+// of a few at a time arrive (Zen 4).
 #pragma once
 
 #include <array>
@@ -11,17 +12,18 @@ namespace heed::kernels {
 
 class FetchAhead {
  public:
-  /// Rows of `cols` floats at a distance of `stride` from one another, after what is waiting.
+  /// Appends rows of `cols` floats, `stride` apart, to the queue.
   void add(const float* data, std::int64_t stride, std::int64_t rows, std::int64_t cols) {
     if (rows <= 0 || cols <= 0) return;
     HEED_ASSERT(count_ < ranges_.size());
     ranges_[count_++] = {data, stride, rows, cols};
   }
-  /// Forgets what is waiting.
+  /// Empties the queue.
   void clear() { count_ = next_ = 0; }
 
-  /// The next rows, if there are any; called by a product between its blocks of registers. Four
-  /// rows a time, enough for the values too, gained less: 13 instead of 16 % with 16384 keys.
+  /// Prefetches the next rows, if there are any; called by a product between its blocks of
+  /// registers. Four rows at a time, enough for the values too, gained less: 13 instead of 16 %
+  /// with 16384 keys.
   void some() {
     for (int row = 0; row < kRows && next_ < count_; ++row) {
       Range& range = ranges_[next_];

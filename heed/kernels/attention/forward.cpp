@@ -17,17 +17,17 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// Weights are powers of two relative to a reference per row: the maximum over the first keys it
-// saw. Later scores may be higher, and the row's sum tells: above kRescale the reference is raised,
-// above kOverflow the tile is done again with its own maximum. So a tile's exponentials need no
-// maximum first.
+// Weights are powers of two relative to a reference per row: the maximum over its first visible
+// keys. Later scores may be higher, which shows in the row's sum: above kRescale the reference is
+// raised, above kOverflow the tile is computed again with its own maximum. So the exponentials of a
+// tile do not need its maximum first.
 constexpr float kRescale = 0x1p32f;
 constexpr float kOverflow = 0x1p100f;
-// The keys by which a row gets its reference.
+// Number of keys that determine the reference of a row.
 constexpr std::int64_t kFirstKeys = 64;
-// Keys and values of a block that do not stay near the core: 2 MB.
+// Size of keys and values that do not stay in a cache near the core: 2 MB.
 constexpr std::int64_t kFarFloats = 1 << 19;
-// A tile's own maximum moves the reference only if it is that much higher (log2).
+// The maximum of a tile raises the reference only if it is higher by this much (log2).
 constexpr float kRaise = 8.0f;
 
 class ForwardBlock {
@@ -80,8 +80,8 @@ class ForwardBlock {
   }
 
  private:
-  // While there is time: where this block's output goes, and the queries of the block that is
-  // likely to come next.
+  // Prefetches the output rows of this block and the queries of the block that is likely to come
+  // next.
   void fetch_rows() {
     const auto& q = call_.q;
     const auto& out = call_.output;
@@ -91,8 +91,8 @@ class ForwardBlock {
     block_.set_ahead(&ahead_);
   }
 
-  // A tile early, the keys of a head that is too long to stay near: 7 % with 8192 of them at
-  // d = 128, 16 % with 16384 (Zen 4, of whose L3 others left 5 MB).
+  // Prefetches keys one tile ahead if a head is too long for the near caches: gains 7 % with 8192
+  // keys at d = 128, 16 % with 16384 (Zen 4, with 5 MB of L3 available).
   void fetch_keys(std::int64_t from) {
     const std::int64_t D = program_.shape.D;
     const std::int64_t end = block_.plan().end();
@@ -113,7 +113,7 @@ class ForwardBlock {
     read(strips, col);
   }
 
-  // The worst scores that the rows see, of their best k: a pass of its own over all scores.
+  // Finds the k-th best score of each row, in a separate pass over all scores.
   void find_cuts() {
     TopScores best(kBlockRows, program_.top_k);
     for (std::int64_t from = block_.plan().begin(); from < block_.plan().end();
@@ -152,7 +152,8 @@ class ForwardBlock {
     }
   }
 
-  // Weights against the reference as it is. False, and nothing changed, if a sum overflows.
+  // Computes weights with the current references. If a sum overflows, returns false and changes
+  // nothing.
   bool quick_tile(const KeyPlan::Strips& strips, std::int64_t col) {
     std::copy_n(sums(), kBlockRows, sums_before());
     for (const Strip& strip : strips) {
@@ -173,7 +174,7 @@ class ForwardBlock {
     return true;
   }
 
-  // All scores first, then their maxima, then weights.
+  // Computes all scores first, then their maxima, then weights.
   void cautious_tile(const KeyPlan::Strips& strips, std::int64_t col) {
     std::fill_n(tile_top(), kBlockRows, kHidden);
     for (const Strip& strip : strips) {
@@ -188,7 +189,7 @@ class ForwardBlock {
     }
   }
 
-  // References follow the tile's maxima; what was summed is scaled to them.
+  // Raises references to the maxima of the tile and rescales the sums so far.
   void raise_references() {
     const F32 d;
     const VF none = hn::Set(d, kHidden);
@@ -213,7 +214,7 @@ class ForwardBlock {
     if (moved) scale_sums();
   }
 
-  // The sums have grown large: their exponents go into the references.
+  // The sums have grown large: moves their exponents into the references.
   void absorb_exponents() {
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
       factors()[r] = 1.0f;
@@ -242,7 +243,7 @@ class ForwardBlock {
     reweights_.rescale(factors());
   }
 
-  // Weights that need no sum.
+  // Weights that are not divided by a sum.
   void pointwise(const KeyPlan::Strips& strips, std::int64_t col) {
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
@@ -268,13 +269,13 @@ class ForwardBlock {
       if (finite || !block_.masks(run)) {
         product(Dv, run.vectors, run.cols, values, weights, kBlockRows, out);
       } else {
-        product_of_seen(Dv, run.vectors, run.cols, values, weights, kBlockRows, out);
+        product_of_visible(Dv, run.vectors, run.cols, values, weights, kBlockRows, out);
       }
     });
     if (raise_) absorb_exponents();
   }
 
-  // Whether all values behind a mask are, so that a weight of 0 hides them.
+  // Whether all values of masked strips are finite, so that a weight of 0 hides them.
   bool values_finite(const KeyPlan::Strips& strips) const {
     std::int64_t checked = 0;
     for (const Strip& strip : strips) {
@@ -286,13 +287,13 @@ class ForwardBlock {
     return true;
   }
 
-  // factors = 1 / the rows' sums, and what was asked for about the rows goes out.
+  // factors = 1 / sums of the rows; also writes the requested results of the rows.
   void close_rows() {
     const F32 d;
     if (program_.sinks != nullptr) add_sink();
     for (std::int64_t r = 0; r < block_.rows(); r += kLanes) {
       const VF sum = hn::Load(d, sums() + r);
-      const auto empty = hn::Eq(sum, hn::Zero(d));  // a row of NaN is not: it stays NaN
+      const auto empty = hn::Eq(sum, hn::Zero(d));  // false for a row of NaN, which stays NaN
       const VF one = hn::Set(d, 1.0f);
       hn::Store(hn::IfThenZeroElse(empty, hn::Div(one, sum)), d, factors() + r);
     }
@@ -310,7 +311,7 @@ class ForwardBlock {
     std::copy_n(top(), block_.rows(), call_.log_sum_exp.at(at_.batch, at_.head, at_.row));
   }
 
-  // The sink counts in the sums. If it is higher than a row's reference, that rises to it.
+  // Adds the sink to the sums. A reference below the sink is raised to it.
   void add_sink() {
     const float sink = program_.sinks[at_.head] * kLog2E;
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
@@ -330,8 +331,8 @@ class ForwardBlock {
   float* row_array(std::int64_t i) const { return memory_.data() + i * kBlockRows; }
   float* sums() const { return row_array(0); }
   float* sums_before() const { return row_array(1); }
-  float* top() const { return row_array(2); }     // the references, log2, whole numbers
-  float* offset() const { return row_array(3); }  // their negatives, 0 where there is none
+  float* top() const { return row_array(2); }     // the references, log2, integers
+  float* offset() const { return row_array(3); }  // the negated references, 0 where there is none
   float* tile_top() const { return row_array(4); }
   float* factors() const { return row_array(5); }
   float* queries() const { return row_array(kRowArrays); }
@@ -349,12 +350,12 @@ class ForwardBlock {
   RowsOf<const float> keys_, values_;
   KeyPlan::Strips strips_;
   FetchAhead ahead_;
-  float cut_scores_[kBlockRows];  // of top_k
+  float cut_scores_[kBlockRows];  // for top_k
   std::int32_t cut_keys_[kBlockRows];
   bool settled_ = false;   // every row has a reference
-  bool cautious_ = false;  // a sum overflowed in this block: it may again
+  bool cautious_ = false;  // a sum overflowed in this block, and may again
   bool raise_ = false;     // a sum is large
-  bool huge_ = false;      // a reference is
+  bool huge_ = false;      // a reference exceeds kMaxOffset
 };
 
 std::int64_t forward_block_rows() { return kBlockRows; }

@@ -5,10 +5,10 @@
 
 namespace heed::kernels {
 
-/// output = weights * values, and the logarithm of each row's sum of e^score. A row that sees
-/// nothing has output 0 and log-sum-exp -inf.
+/// output = weights * values, and the log-sum-exp of the scores of each row. A row without visible
+/// keys has output 0 and log-sum-exp -inf.
 void attention_forward(const AttentionProgram<float>& program, const AttentionForward<float>& call);
-/// The same plainly, in double (kernels/reference/attention.h).
+/// The same in double, without tiles (kernels/reference/attention.h).
 void attention_forward(const AttentionProgram<double>& program,
                        const AttentionForward<double>& call);
 

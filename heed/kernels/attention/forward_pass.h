@@ -1,4 +1,4 @@
-// What all blocks of attention's forward pass share.
+// Data that all blocks of attention's forward pass share.
 #pragma once
 
 #include "heed/kernels/attention/program.h"

@@ -9,7 +9,7 @@
 
 namespace heed::kernels {
 
-/// A block of queries begins here.
+/// The first query of a block.
 struct BlockAt {
   std::int64_t batch = 0, head = 0, row = 0;
 };
@@ -26,8 +26,8 @@ class BlockGrid {
   const AttentionShape& shape_;
   std::int64_t block_rows_;
   std::int64_t cells_ = 0;
-  std::int64_t blocks_ = 0;           // of each head, if all sequences have one length
-  std::vector<std::int64_t> starts_;  // else the first cell of each sequence
+  std::int64_t blocks_ = 0;           // blocks of each head, if all sequences have the same length
+  std::vector<std::int64_t> starts_;  // otherwise the first cell of each sequence
 };
 
 }  // namespace heed::kernels

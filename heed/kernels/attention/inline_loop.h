@@ -1,6 +1,6 @@
-// Loops over functions that a user of heed writes, compiled in the user's program for each
-// instruction set worth having: heed itself is compiled for the least one, and Highway cannot reach
-// into a lambda.
+// Loops over functions that a user of heed writes, compiled in the user's program for each useful
+// instruction set: heed itself is compiled for the baseline, and Highway cannot compile a lambda
+// for another.
 #pragma once
 
 #include <limits>
@@ -19,8 +19,8 @@ template <typename Loop>
 }
 #endif
 
-/// loop(), in a version for AVX2 if the instruction set in force has it. Everything that loop calls
-/// is compiled into it.
+/// Calls loop(), compiled for AVX2 if the active instruction set has it. Everything that loop calls
+/// is inlined into it.
 template <typename Loop>
 [[gnu::flatten]] void run_inline(const Loop& loop) {
 #ifdef __x86_64__
@@ -29,12 +29,13 @@ template <typename Loop>
   loop();
 }
 
-/// A function to call in such a loop: a copy if that is free, so that what it captured can stay in
+/// A function to call in such a loop: a copy if copying is free, so that its captures can stay in
 /// registers while the loop writes to memory.
 template <typename F>
 using Held = std::conditional_t<std::is_trivially_copyable_v<F>, const F, const F&>;
 
-/// Positions are given to such functions as int, which vectors convert to float quickly.
+/// Such functions get positions as int, which vectors convert to float quickly. Throws if the sizes
+/// do not fit into int.
 inline void check_int_sizes(const char* stage, const AttentionShape& shape) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   HEED_CHECK(shape.Tq <= kMost && shape.Tk <= kMost,

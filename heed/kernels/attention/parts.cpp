@@ -3,12 +3,12 @@
 namespace heed::kernels {
 namespace {
 
-// Keys, values and their gradients are four arrays: 512 KB, half of a common L2.
+// Keys, values and their gradients are four arrays: 512 KB, half of a typical L2.
 constexpr std::int64_t kSpanElements = 1 << 15;
 // With fewer cells than this, heads are split.
 constexpr std::int64_t kFewCells = 8;
-// A part packs all queries once more, and its dq is added to the others': at d = 128, parts of 512
-// keys cost 10 % (Zen 4).
+// Each part packs all queries again, and its dq must be added to that of the others: at d = 128,
+// parts of 512 keys cost 10 % (Zen 4).
 constexpr std::int64_t kMinPartKeys = 2048;
 
 }  // namespace

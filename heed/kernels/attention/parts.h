@@ -1,6 +1,6 @@
-// The grid of attention's backward pass: each cell is one query head against a range of keys.
-// Ranges exist so that a few long heads still keep many threads busy; their number follows from the
-// sizes alone. What cells share is summed afterwards, in order.
+// The grid of attention's backward pass: each cell is one query head against a range of keys. Heads
+// are split into ranges so that a few long heads still keep many threads busy; the number of ranges
+// depends on the sizes alone. Results that cells share are summed afterwards, in order.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class PartGrid {
  public:
   explicit PartGrid(const AttentionShape& shape);
 
-  /// Keys that stay in L2 with their values and both gradients while the queries pass by.
+  /// Keys that stay in L2 with their values and both gradients while all queries are processed.
   std::int64_t span_keys() const { return span_keys_; }
   std::int64_t part_keys() const { return part_keys_; }
   std::int64_t parts() const { return parts_; }
@@ -33,8 +33,7 @@ class PartGrid {
   std::int64_t span_keys_, part_keys_, parts_, cells_;
 };
 
-/// Rows of all query heads in scratch memory, laid out as the operand `like` is: [H, rows of all
-/// batches, width].
+/// Rows of all query heads in scratch memory: [H, rows of all batches, width].
 class HeadsScratch {
  public:
   HeadsScratch(std::int64_t heads, std::int64_t total_rows, std::int64_t width)

@@ -60,7 +60,7 @@ void KeyPlan::read_intervals() {
     bounds_[static_cast<std::size_t>(v)] = bounds;
   }
   end_ = std::max(begin_, end_);
-  // A key or two more in a strip with a mask cost less than a product of one or two rows.
+  // One or two more keys in a masked strip cost less than a product of one or two rows.
   open_begin_ = (open_begin_ + kStripKeys - 1) / kStripKeys * kStripKeys;
   if (open_end_ < end_) open_end_ = open_end_ / kStripKeys * kStripKeys;
 }
@@ -95,7 +95,8 @@ void KeyPlan::cut_exact(std::int64_t from, std::int64_t to, Strips& strips) cons
   }
 }
 
-// Where some row's interval may next begin or end. Where those of one vector differ, at once.
+// The next key at which the interval of a row may begin or end; `from` itself where the rows of one
+// vector differ.
 std::int64_t KeyPlan::next_change(std::int64_t from) const {
   std::int64_t next = std::numeric_limits<std::int64_t>::max();
   for (std::int64_t v = 0; v < vectors_; ++v) {
@@ -108,8 +109,9 @@ std::int64_t KeyPlan::next_change(std::int64_t from) const {
   return next;
 }
 
-// Keys along which nothing changes: where sequences meet within the block. Vectors that see all of
-// them, and those that see a part, go separate ways.
+// A range of keys in which no interval begins or ends, such as where sequences meet within the
+// block. Vectors for which all of it is visible and those for which a part is become separate
+// strips.
 void KeyPlan::cut_long(std::int64_t from, std::int64_t to, Strips& strips) const {
   for (std::int64_t v = 0; v < vectors_;) {
     const Cover kind = cover(v, from, to);
@@ -127,7 +129,7 @@ void KeyPlan::cut_mixed(std::int64_t from, std::int64_t to, Strips& strips) cons
   Region region = region_;
   region.col = from;
   region.cols = to - from;
-  // Where what is seen lies far apart, most tiles are hidden as a whole.
+  // If visible keys are far apart, most tiles are hidden as a whole.
   const Cover whole = mask_->cover(region);
   if (whole == Cover::none) return;
   if (whole == Cover::all) return strips.add({from, to - from, 0, vectors_, Strip::Kind::open});

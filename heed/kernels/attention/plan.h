@@ -1,5 +1,5 @@
-// Which keys a block of queries must look at, cut into strips that are wholly visible or need a
-// mask. What is hidden is left out here, before any arithmetic.
+// The keys that a block of queries attends to, cut into strips that are fully visible or need a
+// mask. Hidden strips are skipped here, before any arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -14,24 +14,24 @@ namespace heed::kernels {
 struct Strip {
   enum class Kind : std::uint8_t {
     open,   ///< Everything is visible.
-    edge,   ///< A row sees its interval of keys.
-    mixed,  ///< Visibility::fill knows.
+    edge,   ///< Each row has one interval of visible keys.
+    mixed,  ///< Visibility::fill says which keys are visible.
   };
   std::int64_t col, cols;
   std::int64_t vector, vectors;
   Kind kind;
 
-  /// The other one follows with the same vectors.
+  /// Whether `other` follows this strip and has the same vectors.
   bool joins(const Strip& other) const {
     return col + cols == other.col && vector == other.vector && vectors == other.vectors;
   }
 };
 
-/// The most queries in a block, on any instruction set.
+/// Maximum number of queries in a block, for any instruction set.
 inline constexpr std::int64_t kMaxBlockRows = 96;
-/// Masks are applied, and hidden keys skipped, by this many keys.
+/// Masks are applied, and hidden keys skipped, in steps of this many keys.
 inline constexpr std::int64_t kStripKeys = 8;
-/// The most keys in a tile.
+/// Maximum number of keys in a tile.
 inline constexpr std::int64_t kMaxTileKeys = 128;
 
 class KeyPlan {
@@ -39,11 +39,11 @@ class KeyPlan {
   /// For rows [row, row + rows) of a head against keys [0, keys), in vectors of `lanes`.
   KeyPlan(const Visibility* mask, Region region, std::int64_t lanes);
 
-  /// All visible keys lie in [begin, end).
+  /// All visible keys are in [begin, end).
   std::int64_t begin() const { return begin_; }
   std::int64_t end() const { return end_; }
 
-  /// The strips of keys [from, to), at most kMaxTileKeys of them.
+  /// Cuts keys [from, to), at most kMaxTileKeys of them, into strips.
   class Strips {
    public:
     const Strip* begin() const { return strips_.data(); }
@@ -51,9 +51,9 @@ class KeyPlan {
     void add(const Strip& strip);
     void clear() { count_ = 0; }
 
-    /// Calls f with strips joined along the keys where they share their vectors, as a product that
-    /// sums over keys wants them. (Edges, whose vectors change from strip to strip, were also tried
-    /// in pairs, in threes and by vector: no gain.)
+    /// Calls f with strips joined along the keys where they share their vectors, for products that
+    /// sum over keys. (Edges, whose vectors change from strip to strip, were also tried in pairs,
+    /// in threes and by vector: no gain.)
     template <typename F>
     void for_each_run(const F& f) const {
       for (const Strip* s = begin(); s != end();) {
@@ -67,14 +67,14 @@ class KeyPlan {
     }
 
    private:
-    // Each strip of keys may fall into runs of vectors of every kind.
+    // Each strip of keys may be cut into runs of vectors of different kinds.
     std::array<Strip, static_cast<std::size_t>(kMaxTileKeys / kStripKeys * kMaxBlockRows / 4)>
         strips_;
     std::size_t count_ = 0;
   };
   void cut(std::int64_t from, std::int64_t to, Strips& strips) const;
 
-  /// The interval of keys of each row, padded to whole vectors with the last row's.
+  /// The interval of keys of each row, padded to whole vectors with that of the last row.
   const std::int32_t* first() const { return first_.data(); }
   const std::int32_t* last() const { return last_.data(); }
 
@@ -89,11 +89,11 @@ class KeyPlan {
   const Visibility* mask_;
   Region region_;
   std::int64_t lanes_, vectors_;
-  std::int64_t begin_, end_;            // of all that is visible
-  std::int64_t open_begin_, open_end_;  // of what is visible to all
+  std::int64_t begin_, end_;            // range of keys visible to any row
+  std::int64_t open_begin_, open_end_;  // range of keys visible to all rows
   bool exact_ = true;
   std::array<std::int32_t, kMaxBlockRows> first_, last_;
-  // Of each vector: the least and the most of first_ and last_.
+  // Minimum and maximum of first_ and last_ for each vector.
   struct Bounds {
     std::int32_t least_first, most_first, least_last, most_last;
 

@@ -1,7 +1,8 @@
 // The products of attention, register-blocked: C[i][:] = start + sum over k of a(i, k) * B[k][:],
-// where a row of C and of B is a few vectors and a(i, k) is one number, read where it lies and
-// broadcast. With neighbouring queries in a vector, keys and values are such numbers: nothing of
-// them is packed. What C starts from and what becomes of it is an Out below.
+// where a row of C and of B is a few vectors and a(i, k) is one number, read in place and
+// broadcast. With neighbouring queries in a vector, keys and values are such numbers and need no
+// packing. The initial value of C and what is done with the result are given by one of the Out
+// types below.
 #if defined(HEED_KERNELS_ATTENTION_PRODUCT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_PRODUCT_INL_H_
 #undef HEED_KERNELS_ATTENTION_PRODUCT_INL_H_
@@ -21,10 +22,10 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Lanes as a constant: attention's blocks are sized for it.
+/// Lanes as a constant: the size of attention's blocks depends on it.
 inline constexpr std::int64_t kLanes = hn::MaxLanes(F32());
 
-/// a(i, k) where each i is a row in memory: keys, in the product with queries.
+/// a(i, k) with a row in memory for each i: keys, in the product with queries.
 struct AlongRows {
   const float* data;
   std::int64_t stride;
@@ -32,7 +33,7 @@ struct AlongRows {
   AlongRows from(std::int64_t i) const { return {data + i * stride, stride}; }
 };
 
-/// The same, while something else is fetched.
+/// The same with prefetching of other memory.
 struct AlongRowsFetching {
   AlongRows rows;
   FetchAhead* ahead;
@@ -43,7 +44,7 @@ struct AlongRowsFetching {
   }
 };
 
-/// a(i, k) where each k is a row in memory: values, in the product with weights.
+/// a(i, k) with a row in memory for each k: values, in the product with weights.
 struct AcrossRows {
   const float* data;
   std::int64_t stride;
@@ -60,7 +61,8 @@ HWY_INLINE void store_block(const VF (&x)[M][N], float* c, std::int64_t stride) 
   }
 }
 
-// What C starts from, and what becomes of its registers. `from` moves to a later row and lane.
+// Out types: the initial value of C and how its registers are stored. `from` moves to a later row
+// and lane.
 
 /// C = the product.
 struct Put {
@@ -86,7 +88,7 @@ struct AddTo {
   AddTo from(std::int64_t i, std::int64_t lane) const { return {c + i * stride + lane, stride}; }
 };
 
-/// C = weights * (x - delta): softmax's gradient from that of the weights.
+/// C = weights * (x - delta): the gradient of softmax from that of the weights.
 struct SoftmaxGradient {
   float* c;
   std::int64_t stride;
@@ -138,8 +140,8 @@ HWY_INLINE void product_block(std::int64_t depth, A a, const float* HWY_RESTRICT
   out.done(c);
 }
 
-/// All rows of N vectors, M at a time. Four rows are the least that keep the multipliers busy, so
-/// what is left is shared out in fours where it can be.
+/// All rows of N vectors, M at a time. At least four rows are needed to keep the multipliers busy,
+/// so the remaining rows are split into fours where possible.
 template <int M, int N, class A, class Out>
 HWY_NOINLINE void product_panel(std::int64_t rows, std::int64_t depth, A a, const float* b,
                                 std::int64_t b_stride, Out out) {

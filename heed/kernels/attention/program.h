@@ -1,6 +1,6 @@
-// Attention as data: the sizes, the operands, and the stages in their order. kernels/attention/
-// forward.h and backward.h run it tile by tile in f32; kernels/reference/attention.h runs it
-// plainly in double.
+// Attention as data: the sizes, the operands and the stages in order. kernels/attention/forward.h
+// and backward.h run it tile by tile in f32; kernels/reference/attention.h runs it in double,
+// without tiles.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace heed::kernels {
 /// [B, G, Tk, Dv]. Packed sequences of different lengths give the rows at which each starts.
 struct AttentionShape {
   std::int64_t B = 0, H = 0, G = 0, Tq = 0, Tk = 0, D = 0, Dv = 0;
-  const std::int64_t* q_starts = nullptr;  ///< B + 1 of them, or null: all have Tq rows.
+  const std::int64_t* q_starts =
+      nullptr;  ///< B + 1 start rows, or null: all sequences have Tq rows.
   const std::int64_t* k_starts = nullptr;
 
   std::int64_t group() const { return H / G; }
@@ -28,7 +29,7 @@ struct AttentionShape {
 };
 
 /// One operand: rows of contiguous elements, by strides (in elements) of batch, head and row. With
-/// starts, a batch begins at its start row instead of at a multiple of the batch stride.
+/// starts, a sequence begins at its start row instead of at a multiple of the batch stride.
 template <typename T>
 struct Heads {
   T* data = nullptr;
@@ -50,53 +51,54 @@ enum class Normalise : std::uint8_t {
 template <typename T>
 struct AttentionProgram {
   AttentionShape shape;
-  T scale = 1;                     ///< Of the dot product.
+  T scale = 1;                     ///< Factor of the dot product.
   const T* additive = nullptr;     ///< [D]: scores are sum_d additive[d] tanh(q_d + k_d) instead.
-  std::int64_t additive_head = 0;  ///< From one head's to the next; 0 if they share.
+  std::int64_t additive_head = 0;  ///< Stride between heads; 0 if they share.
   std::span<TileStage<T>* const> modifiers;  ///< Change scores, in this order.
-  bool only_looks = false;                   ///< Unless all of these but look at them.
-  const Visibility* mask = nullptr;          ///< Null: every key.
-  std::int64_t top_k = 0;  ///< If positive, a row sees only its best so many keys.
+  bool only_observers = false;       ///< True if all modifiers are observers, which change nothing.
+  const Visibility* mask = nullptr;  ///< Null: every key.
+  std::int64_t top_k =
+      0;  ///< If positive, a row attends only to the keys of its top_k best scores.
   Normalise normaliser = Normalise::softmax;
   const T* sinks = nullptr;  ///< [H]: a score per head that takes weight but has no value.
   std::span<TileStage<T>* const> reweights;  ///< Change weights, in this order.
 };
 
-/// The worst key that a row with top_k sees: of equal scores, the earlier keys win.
+/// The worst key that a row with top_k attends to; of equal scores, the earlier keys win.
 template <typename T>
 struct RowCut {
   T score = 0;
   std::int32_t key = 0;
 };
 
-/// How a row's scores became weights: 2^(score / ln 2 - reference) * factor. Unlike the
-/// log-sum-exp, whose rounding grows with the scores, it gives the same weights again however large
-/// they are.
+/// How the scores of a row became weights: 2^(score / ln 2 - reference) * factor. Unlike the
+/// log-sum-exp, whose rounding error grows with the scores, it reproduces the weights exactly for
+/// scores of any size.
 template <typename T>
 struct RowScale {
-  T reference = 0;  ///< A whole number.
-  T factor = 0;     ///< 0 if the row sees nothing.
+  T reference = 0;  ///< An integer.
+  T factor = 0;     ///< 0 if the row has no visible key.
 };
 
 template <typename T>
 struct AttentionForward {
   Heads<const T> q, k, v;
   Heads<T> output;
-  Heads<T> log_sum_exp;            ///< Row r of a head at [r]; data may be null.
+  Heads<T> log_sum_exp;            ///< Element r of a head is that of row r; data may be null.
   Heads<RowCut<T>> cuts = {};      ///< Likewise, if top_k; data may be null.
-  Heads<RowScale<T>> scales = {};  ///< Likewise, of softmax.
+  Heads<RowScale<T>> scales = {};  ///< Likewise, for softmax.
 };
 
 template <typename T>
 struct AttentionBackward {
-  Heads<const T> q, k, v, output, log_sum_exp;  ///< As forward read and made them.
+  Heads<const T> q, k, v, output, log_sum_exp;  ///< Inputs and results of forward.
   Heads<const T> d_output;
   Heads<const T> d_log_sum_exp;          ///< Data may be null.
-  Heads<const RowCut<T>> cuts = {};      ///< As forward made them, if top_k.
-  Heads<const RowScale<T>> scales = {};  ///< Likewise; null: made from the log-sum-exp.
+  Heads<const RowCut<T>> cuts = {};      ///< Results of forward, if top_k.
+  Heads<const RowScale<T>> scales = {};  ///< Likewise; if null, computed from the log-sum-exp.
   Heads<T> dq, dk, dv;                   ///< Overwritten.
   T* d_sinks = nullptr;                  ///< [H], added to; null if there are none.
-  T* d_additive = nullptr;               ///< Laid out as `additive`, added to; null if not wanted.
+  T* d_additive = nullptr;  ///< In the layout of `additive`, added to; null if not wanted.
 };
 
 }  // namespace heed::kernels

@@ -1,4 +1,4 @@
-// A list of stages with the memory that they want, for one cell of the grid at a time.
+// A list of stages with the memory that they need, for one cell of the grid at a time.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace heed::kernels {
 
 inline constexpr std::size_t kMaxStages = 16;
 
-/// What a list of stages wants in all.
+/// A list of stages and the memory that each needs.
 template <typename T>
 struct StageList {
   std::span<TileStage<T>* const> stages;
@@ -36,18 +36,18 @@ struct StageList {
     for (std::size_t i = 0; i < stages.size(); ++i) total += needs[i].sums;
     return total;
   }
-  /// Whole cache lines, so that what follows is aligned.
+  /// Rounds up to whole cache lines, so that the next block is aligned.
   static std::int64_t round_up(std::int64_t n) { return (n + 15) / 16 * 16; }
 };
 
-/// Where a cell keeps its partial gradients: each stage has those of all cells together.
+/// Where a cell keeps its partial gradients; those of all cells are stored together for each stage.
 template <typename T>
 struct SumsAt {
   T* data = nullptr;  ///< list.sums() * cells elements, or null.
   std::int64_t cells = 0, cell = 0;
 };
 
-/// The stages at work in one cell.
+/// Runs the stages in one cell.
 template <typename T>
 class StageRun {
  public:
@@ -74,7 +74,7 @@ class StageRun {
       stages_[i]->begin(block, spaces_[i]);
     }
   }
-  /// `at` is where the tile lies in the memory of a whole tile.
+  /// `at` is the offset of the tile in the memory of a whole tile.
   void forward(const Tile<T>& tile, std::int64_t at) const {
     for (std::size_t i = 0; i < stages_.size(); ++i) stages_[i]->forward(tile, space(i, at));
   }

@@ -1,4 +1,4 @@
-// The best k scores of each row of a block, kept while its tiles pass by.
+// The best k scores of each row of a block, updated tile by tile.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace heed::kernels {
 
-/// Kept best first; of equal scores the earlier key comes first. Rows that have seen fewer than k
-/// keys have a cut of -inf, which every score passes but a hidden one.
+/// Ordered best first; of equal scores the earlier key comes first. Rows with fewer than k visible
+/// keys so far have a cut of -inf, which every score exceeds except a hidden one.
 class TopScores {
  public:
   TopScores(std::int64_t rows, std::int64_t k) : k_(k), kept_(rows * k), cuts_(rows) {
@@ -19,10 +19,10 @@ class TopScores {
     std::fill_n(cuts_.data(), rows, nothing().score);
   }
 
-  /// What a score of each row must exceed to be kept.
+  /// The score that a new score of each row must exceed.
   const float* cuts() const { return cuts_.data(); }
 
-  /// Takes in a score above the row's cut; keys come in rising order.
+  /// Inserts a score above the row's cut; keys come in increasing order.
   void insert(std::int64_t row, float score, std::int32_t key) {
     RowCut<float>* const begin = kept_.data() + row * k_;
     RowCut<float>* at = begin + k_ - 1;

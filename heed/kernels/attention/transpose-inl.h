@@ -1,5 +1,5 @@
 // Transposition between rows as users store them and the feature-by-feature order of attention's
-// blocks, a square of registers at a time.
+// blocks, one square of registers at a time.
 #if defined(HEED_KERNELS_ATTENTION_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_TRANSPOSE_INL_H_
 #undef HEED_KERNELS_ATTENTION_TRANSPOSE_INL_H_
@@ -24,7 +24,7 @@ HWY_INLINE void transpose_square(D d, hn::Vec<D> (&x)[kLanes]) {
   const hn::Repartition<double, D> d64;
   using V = hn::Vec<D>;
   V t[kLanes];
-  // Squares of four within the 128-bit blocks.
+  // First squares of four within the 128-bit blocks.
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; i += 4) {
     const auto low01 = hn::BitCast(d64, hn::InterleaveLower(d, x[i], x[i + 1]));
@@ -62,7 +62,7 @@ HWY_INLINE void transpose_square(D d, hn::Vec<D> (&x)[kLanes]) {
   }
 }
 
-/// A matrix of rows at a distance of `stride` elements.
+/// A matrix with rows `stride` elements apart.
 template <typename T>
 struct RowsOf {
   T* data;
@@ -70,8 +70,8 @@ struct RowsOf {
   T* row(std::int64_t r) const { return data + r * stride; }
 };
 
-/// to[c][r] = from[r][c] * factor for r < rows, c < cols, and 0 for the other r of to's whole
-/// vectors; rows of `to` are aligned.
+/// to[c][r] = from[r][c] * factor for r < rows, c < cols, and 0 in the padding of `to` up to a
+/// whole vector; rows of `to` are aligned.
 inline void pack_transposed(RowsOf<const float> from, std::int64_t rows, std::int64_t cols,
                             RowsOf<float> to, float factor) {
   const F32 d;

@@ -1,5 +1,5 @@
-// Cells of a grid that write to one place take turns there, in the order of the grid: sums then
-// have the same bits for any number of threads, and no cell needs a copy of its own.
+// Cells of a grid that add to the same memory take turns, in the order of the grid: sums then have
+// the same bits for any number of threads, and no cell needs its own copy.
 #pragma once
 
 #include <atomic>
@@ -13,13 +13,13 @@ namespace heed::kernels {
 
 class Turns {
  public:
-  /// `places` at which each cell has its turn once.
+  /// Each cell takes one turn at each of `places`.
   explicit Turns(std::int64_t places) : next_(places) {
     std::uninitialized_value_construct_n(next_.data(), places);
   }
 
-  /// Waits for cells 0 .. cell - 1 to have been at that place. They must have been begun before,
-  /// as parallel_for does, or this waits forever.
+  /// Waits until cells 0 .. cell - 1 have passed that place. They must have been started before, as
+  /// parallel_for does, otherwise this waits forever.
   void wait(std::int64_t place, std::int64_t cell) const {
     const auto& next = next_[place];
     while (next.load(std::memory_order_acquire) != cell && !abandoned_.load()) {
@@ -29,7 +29,7 @@ class Turns {
   void pass(std::int64_t place, std::int64_t cell) {
     next_[place].store(cell + 1, std::memory_order_release);
   }
-  /// A cell failed: nobody waits any longer.
+  /// Called when a cell fails: ends all waiting.
   void abandon() { abandoned_.store(true); }
 
  private:

@@ -1,4 +1,5 @@
-// Which keys a query may see: the interface by which the driver of attention skips what is hidden.
+// Which keys a query may attend to: the interface by which the driver of attention skips hidden
+// keys.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +22,16 @@ class Visibility : public ArenaObject {
  public:
   virtual ~Visibility() = default;
 
-  /// Sets [first[r], last[r]) to an interval that holds every key that row r of the region may see
-  /// (first = last for none), within the region's columns. Returns whether each row sees all of its
-  /// interval; then nothing else is asked about these rows.
+  /// Sets [first[r], last[r]) to an interval within the region's columns that contains every
+  /// visible key of row r (first = last if there is none). Returns whether all keys of these
+  /// intervals are visible; if so, the driver calls neither cover nor fill for these rows.
   virtual bool intervals(const Region& region, std::int64_t* first, std::int64_t* last) const = 0;
 
-  /// `some` is always a correct answer, the others are faster.
+  /// `some` is always a correct answer; the others are faster.
   virtual Cover cover(const Region& region) const = 0;
 
-  /// seen[c * stride + r] = 1 if row r may see column c, else 0.
-  virtual void fill(const Region& region, std::uint8_t* seen, std::int64_t stride) const = 0;
+  /// visible[c * stride + r] = 1 if row r may attend to column c, else 0.
+  virtual void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const = 0;
 };
 
 }  // namespace heed::kernels

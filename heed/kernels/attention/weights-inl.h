@@ -1,5 +1,5 @@
 // Passes over a tile between the two products of attention: masks, maxima, exponentials; and the
-// slow products for tiles where something hidden is not finite.
+// slow products for tiles with hidden values that are not finite.
 #if defined(HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_
 #undef HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_
@@ -23,7 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
-/// Some keys of a tile against some of its vectors: what a strip is in memory.
+/// Some keys of a tile against some of its vectors: a strip in memory.
 struct Piece {
   float* data;
   std::int64_t stride;
@@ -33,7 +33,7 @@ struct Piece {
   }
 };
 
-/// Scores of keys outside each row's interval become -inf; `col` is the first key.
+/// Sets scores of keys outside each row's interval to -inf; `col` is the first key.
 inline void hide_outside(Piece piece, std::int64_t col, const std::int32_t* first,
                          const std::int32_t* last) {
   const F32 d;
@@ -47,21 +47,22 @@ inline void hide_outside(Piece piece, std::int64_t col, const std::int32_t* firs
     if (hn::AllFalse(di, hidden)) continue;
     for (std::int64_t k = 0; k < piece.keys; ++k) {
       const auto key = hn::Set(di, from + static_cast<std::int32_t>(k));
-      const auto seen = hn::AndNot(hn::Lt(key, begin), hn::Lt(key, end));
+      const auto visible = hn::AndNot(hn::Lt(key, begin), hn::Lt(key, end));
       float* const x = piece.at(k, v);
-      hn::Store(hn::IfThenElse(hn::RebindMask(d, seen), hn::Load(d, x), hn::Set(d, kHidden)), d, x);
+      hn::Store(hn::IfThenElse(hn::RebindMask(d, visible), hn::Load(d, x), hn::Set(d, kHidden)), d,
+                x);
     }
   }
 }
 
-/// Scores where seen[key * stride + row] is 0 become -inf.
-inline void hide_unseen(Piece piece, const std::uint8_t* seen, std::int64_t stride) {
+/// Sets scores to -inf where visible[key * stride + row] is 0.
+inline void hide_masked(Piece piece, const std::uint8_t* visible, std::int64_t stride) {
   const F32 d;
   const hn::RebindToSigned<F32> di;
   const hn::Rebind<std::uint8_t, F32> du8;
   for (std::int64_t k = 0; k < piece.keys; ++k) {
     for (std::int64_t v = 0; v < piece.vectors; ++v) {
-      const auto bytes = hn::PromoteTo(di, hn::LoadU(du8, seen + k * stride + v * kLanes));
+      const auto bytes = hn::PromoteTo(di, hn::LoadU(du8, visible + k * stride + v * kLanes));
       const auto hidden = hn::RebindMask(d, hn::Eq(bytes, hn::Zero(di)));
       float* const x = piece.at(k, v);
       hn::Store(hn::IfThenElse(hidden, hn::Set(d, kHidden), hn::Load(d, x)), d, x);
@@ -69,7 +70,7 @@ inline void hide_unseen(Piece piece, const std::uint8_t* seen, std::int64_t stri
   }
 }
 
-/// Scores below a row's cut, or equal to it but of a later key, become -inf.
+/// Sets scores below a row's cut, or equal to it but of a later key, to -inf.
 inline void hide_below(Piece piece, std::int64_t col, const float* cut_scores,
                        const std::int32_t* cut_keys) {
   const F32 d;
@@ -100,14 +101,14 @@ inline void raise_maxima(Piece piece, float unit, float* top) {
   }
 }
 
-// Weights are powers of two: 2^x = 2^n 2^r with n the nearest integer. Added to kIntegerShift, n
-// stands in the lowest bits, from where a shift makes it an exponent (math-inl.h).
+// Weights are powers of two: 2^x = 2^n 2^r with n the nearest integer. Added to kIntegerShift, n is
+// in the lowest bits, and a shift moves it into the exponent (math-inl.h).
 inline constexpr float kIntegerShift = math::kToInteger + math::kBias;
 
 /// x = 2^n 2^x for |x| <= 1/2 and shifted = n + kIntegerShift, relative error 1e-7: 0 for n = -127,
-/// infinity from n = 128 on. That bound is set in the integer, of which four such instructions run
-/// in a cycle, and only two of the floating-point ones. Vectors go through step by step together:
-/// with four of them that takes 4.3 cycles a vector, one after another 4.7 (Zen 4).
+/// infinity from n = 128 on. The bound is applied to the integer: four such instructions run per
+/// cycle, but only two floating-point ones. Several vectors are processed together, step by step:
+/// four of them take 4.3 cycles per vector, one at a time 4.7 (Zen 4).
 template <int M>
 HWY_INLINE void PowersOfTwo(VF (&shifted)[M], VF (&x)[M]) {
   const F32 d;
@@ -137,18 +138,18 @@ HWY_INLINE VF Exp2Weight(VF x) {
   return power[0];
 }
 
-/// The largest offset for weigh.
+/// The largest offset that weigh accepts.
 inline constexpr float kMaxOffset = 0x1p21f;
 
-/// What weigh does with weights besides.
+/// What else weigh does with the weights.
 enum class Then : std::uint8_t {
-  sum,    ///< Adds them up, the piece's by themselves first: rows of 8192 then round by 2e-6, not
-          ///< 1e-5.
-  scale,  ///< Multiplies each with rows[r].
+  sum,    ///< Adds them up, each piece separately first: rows of 8192 then have rounding errors of
+          ///< 2e-6, not 1e-5.
+  scale,  ///< Multiplies each by rows[r].
 };
 
-/// scores = 2^(scores * unit + offset) for offsets that are whole numbers up to kMaxOffset in size:
-/// those need no instruction, as they are part of the shift. If not kScaled, unit is 1.
+/// scores = 2^(scores * unit + offset) for integer offsets of at most kMaxOffset in absolute value,
+/// which need no instruction because they are part of the shift. If not kScaled, unit is 1.
 template <bool kScaled, Then kThen>
 inline void weigh(Piece piece, float unit, const float* offset, float* rows) {
   const F32 d;
@@ -215,7 +216,7 @@ inline void weigh_sigmoid(Piece piece) {
   }
 }
 
-/// Hidden scores, which are -inf, become weights of 0.
+/// Turns hidden scores, which are -inf, into weights of 0.
 inline void weigh_plainly(Piece piece) {
   const F32 d;
   for (std::int64_t k = 0; k < piece.keys; ++k) {
@@ -227,7 +228,7 @@ inline void weigh_plainly(Piece piece) {
   }
 }
 
-/// Whether rows of contiguous elements hold neither NaN nor infinity.
+/// Whether rows of contiguous elements contain neither NaN nor infinity.
 inline bool all_finite(RowsOf<const float> x, std::int64_t rows, std::int64_t cols) {
   const F32 d;
   VF sum = hn::Zero(d);
@@ -241,10 +242,10 @@ inline bool all_finite(RowsOf<const float> x, std::int64_t rows, std::int64_t co
   return hn::AllTrue(d, hn::Eq(sum, hn::Zero(d)));
 }
 
-/// product(..., AddTo) for weights in B, in which a weight of 0 takes nothing, not even NaN.
+/// product(..., AddTo) for weights in B, where a weight of 0 contributes nothing, even times NaN.
 template <class A>
-HWY_NOINLINE void product_of_seen(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a,
-                                  const float* b, std::int64_t b_stride, AddTo out) {
+HWY_NOINLINE void product_of_visible(std::int64_t rows, std::int64_t vectors, std::int64_t depth,
+                                     A a, const float* b, std::int64_t b_stride, AddTo out) {
   const F32 d;
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t v = 0; v < vectors * kLanes; v += kLanes) {
@@ -262,8 +263,8 @@ HWY_NOINLINE void product_of_seen(std::int64_t rows, std::int64_t vectors, std::
 
 /// The same for weights in A.
 template <class A>
-HWY_NOINLINE void product_by_seen(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a,
-                                  const float* b, std::int64_t b_stride, AddTo out) {
+HWY_NOINLINE void product_by_visible(std::int64_t rows, std::int64_t vectors, std::int64_t depth,
+                                     A a, const float* b, std::int64_t b_stride, AddTo out) {
   const F32 d;
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t k = 0; k < depth; ++k) {

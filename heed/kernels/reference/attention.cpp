@@ -15,7 +15,7 @@ using reference::Numbers;
 using reference::Stages;
 using reference::zeros;
 
-// What forward makes of one head.
+// The forward results of one head.
 struct HeadResult {
   Cuts cuts;
   Numbers log_sums, weights;
@@ -40,7 +40,7 @@ HeadResult run_forward(const AttentionProgram<double>& program, Head& head) {
   if (program.normaliser == Normalise::softmax) result.log_sums = head.log_sum_exp(result.weights);
   head.normalise(result.weights, result.log_sums);
   reweight->forward(head.tile(result.weights), 0);
-  head.for_each_seen([&](std::int64_t j, std::int64_t i) {
+  head.for_each_visible([&](std::int64_t j, std::int64_t i) {
     for (std::int64_t d = 0; d < program.shape.Dv; ++d) {
       result.output[head.at(d, i)] += result.weights[head.at(j, i)] * head.v(j)[d];
     }
@@ -93,8 +93,8 @@ class HeadBackward {
     return result;
   }
 
-  // delta = sum(dO * O) - d log-sum-exp, by which softmax's gradient is lowered; and the sink's
-  // gradient, which is -weight * delta.
+  // delta = sum(dO * O) - d log-sum-exp, which is subtracted in the gradient of softmax; and the
+  // gradient of the sink, which is -weight * delta.
   void read_rows() {
     delta_ = zeros(head_.Tq());
     if (program_.normaliser != Normalise::softmax) return;
@@ -113,7 +113,7 @@ class HeadBackward {
 
   void gradient_of_weights() {
     gradient_ = zeros(head_.Tk() * head_.Tq());
-    head_.for_each_seen([&](std::int64_t j, std::int64_t i) {
+    head_.for_each_visible([&](std::int64_t j, std::int64_t i) {
       for (std::int64_t d = 0; d < program_.shape.Dv; ++d) {
         gradient_[head_.at(j, i)] += head_.v(j)[d] * d_output(i)[d];
       }
@@ -135,10 +135,10 @@ class HeadBackward {
     head_.hide(gradient_, 0.0);
   }
 
-  // To dq, dk, dv and the weights of additive scores.
+  // Adds to dq, dk, dv and the gradient of the additive score's weights.
   void add_results() const {
     const std::int64_t kv_head = h_ / program_.shape.group();
-    head_.for_each_seen([&](std::int64_t j, std::int64_t i) {
+    head_.for_each_visible([&](std::int64_t j, std::int64_t i) {
       const double weight = read_[head_.at(j, i)];
       double* const dq = call_.dq.at(b_, h_, i);
       double* const dk = call_.dk.at(b_, kv_head, j);
@@ -180,7 +180,7 @@ class HeadBackward {
   Head& head_;
   std::int64_t b_, h_;
   Numbers d_queries_, log_sums_, delta_;
-  Numbers weights_, read_, gradient_;  // weights as normalised, as read; the gradient on its way
+  Numbers weights_, read_, gradient_;  // normalised weights, final weights, current gradient
 };
 
 template <typename F>

@@ -1,5 +1,5 @@
-// One query head of one sequence with all its scores in memory: what the plain forward and backward
-// passes of attention (attention.cpp) share. Matrices are [key][query] or [feature][query].
+// One query head of one sequence with all its scores in memory, for the plain forward and backward
+// passes of attention (attention.cpp). Matrices are [key][query] or [feature][query].
 #pragma once
 
 #include <algorithm>
@@ -48,13 +48,13 @@ class Head {
         Tk_(program.shape.keys(batch)),
         D_(program.shape.D),
         queries_(zeros(D_ * Tq_)),
-        seen_(static_cast<std::size_t>(Tk_ * Tq_), 1) {
+        visible_(static_cast<std::size_t>(Tk_ * Tq_), 1) {
     for (std::int64_t i = 0; i < Tq_; ++i) {
       const double* const q = in.q.at(batch, head, i);
       for (std::int64_t d = 0; d < D_; ++d) queries_[at(d, i)] = program.scale * q[d];
     }
     if (program.mask != nullptr && Tq_ * Tk_ > 0) {
-      program.mask->fill({b_, h_, 0, Tq_, 0, Tk_}, seen_.data(), Tq_);
+      program.mask->fill({b_, h_, 0, Tq_, 0, Tk_}, visible_.data(), Tq_);
     }
   }
 
@@ -90,26 +90,26 @@ class Head {
     return tile;
   }
 
-  /// Calls f(j, i) for every key j that query i may see.
+  /// Calls f(j, i) for every query i and every key j visible to it.
   template <typename F>
-  void for_each_seen(const F& f) const {
+  void for_each_visible(const F& f) const {
     for (std::int64_t j = 0; j < Tk_; ++j) {
       for (std::int64_t i = 0; i < Tq_; ++i) {
-        if (seen_[at(j, i)] != 0) f(j, i);
+        if (visible_[at(j, i)] != 0) f(j, i);
       }
     }
   }
-  /// Sets what is hidden.
+  /// Sets the elements of hidden keys to `hidden`.
   void hide(Numbers& x, double hidden) const {
     for (std::size_t n = 0; n < x.size(); ++n) {
-      if (seen_[n] == 0) x[n] = hidden;
+      if (visible_[n] == 0) x[n] = hidden;
     }
   }
 
-  /// After all modifiers; -inf where hidden.
+  /// The scores after all modifiers; -inf for hidden keys.
   Numbers scores(Stages& modify) const {
     Numbers s = zeros(Tk_ * Tq_);
-    for_each_seen([&](std::int64_t j, std::int64_t i) {
+    for_each_visible([&](std::int64_t j, std::int64_t i) {
       for (std::int64_t d = 0; d < D_; ++d) {
         s[at(j, i)] += program_.additive == nullptr
                            ? scaled_q(d, i) * k(j)[d]
@@ -121,7 +121,7 @@ class Head {
     return s;
   }
 
-  /// The worst of the best top_k keys of each query; -inf for queries that see fewer.
+  /// The worst of the best top_k keys of each query; -inf for queries with fewer visible keys.
   Cuts find_cuts(const Numbers& scores) const {
     Cuts cuts(static_cast<std::size_t>(Tq_), {kHidden, std::numeric_limits<std::int32_t>::max()});
     for (std::int64_t i = 0; i < Tq_; ++i) {
@@ -139,18 +139,18 @@ class Head {
     return cuts;
   }
 
-  /// From now on, keys below the cuts are hidden.
+  /// Hides the keys below the cuts.
   void cut(Numbers& scores, const RowCut<double>* cuts) {
     for (std::int64_t j = 0; j < Tk_; ++j) {
       for (std::int64_t i = 0; i < Tq_; ++i) {
         const double s = scores[at(j, i)];
-        if (s < cuts[i].score || (s == cuts[i].score && j > cuts[i].key)) seen_[at(j, i)] = 0;
+        if (s < cuts[i].score || (s == cuts[i].score && j > cuts[i].key)) visible_[at(j, i)] = 0;
       }
     }
     hide(scores, kHidden);
   }
 
-  /// The logarithm of each row's sum of e^score, the sink's included.
+  /// The logarithm of each row's sum of e^score, including the sink.
   Numbers log_sum_exp(const Numbers& scores) const {
     Numbers result = zeros(Tq_);
     const double sink = program_.sinks == nullptr ? kHidden : program_.sinks[h_];
@@ -178,7 +178,7 @@ class Head {
           x[n] = 1.0 / (1.0 + std::exp(-x[n]));
           break;
         case Normalise::none:
-          if (x[n] == kHidden) seen_[n] = 0;  // a score of -inf is no weight
+          if (x[n] == kHidden) visible_[n] = 0;  // a score of -inf hides the key
           break;
       }
     }
@@ -190,7 +190,7 @@ class Head {
   HeadInputs in_;
   std::int64_t b_, h_, Tq_, Tk_, D_;
   Numbers queries_;
-  std::vector<std::uint8_t> seen_;
+  std::vector<std::uint8_t> visible_;
 };
 
 }  // namespace heed::kernels::reference

@@ -5,7 +5,7 @@
 
 namespace heed::kernels::reference {
 
-/// x as the mask leaves it at a place.
+/// Dropout of element `index`, whose value is x.
 inline double dropout(const DropoutMask& mask, std::int64_t index, double x) {
   return mask.random.bits(static_cast<std::uint64_t>(index)) < mask.threshold ? 0.0
                                                                               : x * mask.scale;

@@ -53,7 +53,7 @@ inline double unary(Unary op, double x) {
   __builtin_unreachable();
 }
 
-/// d op / dx, from the input or the output as slope_from_output says.
+/// d op / dx, from the output if slope_from_output(op), else from the input.
 inline double slope(Unary op, double s) {
   switch (op) {
     case Unary::neg:

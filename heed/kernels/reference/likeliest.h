@@ -1,4 +1,4 @@
-// The plain twin of the k likeliest, for one row: sort it all.
+// The plain twin of the k most probable tokens, for one row: sorts the whole row.
 #pragma once
 
 #include <algorithm>

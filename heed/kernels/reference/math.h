@@ -34,7 +34,7 @@ inline double gelu_slope(double x) { return normal_cdf(x) + x * normal_pdf(x); }
 inline constexpr double kGeluTanhCubic = 0.044715;
 inline constexpr double kGeluTanhScale = 2 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
 
-/// GELU in the form with tanh, as in BERT and GPT-2.
+/// The tanh approximation of GELU, as in BERT and GPT-2.
 inline double gelu_tanh(double x) {
   return x * sigmoid(kGeluTanhScale * (x + kGeluTanhCubic * x * x * x));
 }

@@ -1,5 +1,5 @@
-// The plain twins of layer norm and RMS norm. Like the SIMD versions they take ranges of rows, and
-// a weight and bias that are there.
+// The plain twins of layer norm and RMS norm. Like the SIMD versions they take ranges of rows;
+// weight and bias must not be null.
 #pragma once
 
 #include <cmath>
@@ -34,7 +34,7 @@ inline void norm_rows(Norm kind, const NormForward<double>& c, std::int64_t firs
   }
 }
 
-/// dweight and dbias, if not null, are added to.
+/// Adds to dweight and dbias if they are not null.
 inline void norm_backward_rows(Norm kind, const NormBackward<double>& c, std::int64_t first,
                                std::int64_t count) {
   const std::int64_t n = c.rows.width;

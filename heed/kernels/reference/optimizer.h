@@ -1,4 +1,4 @@
-// Plain double-precision twins of the optimisers' update rules, for elements [begin, end).
+// Plain double-precision twins of the update rules of optimisers, for elements [begin, end).
 #pragma once
 
 #include <cmath>

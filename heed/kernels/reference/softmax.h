@@ -8,7 +8,7 @@
 
 namespace heed::kernels::reference {
 
-/// The maximum, or 0 when every element is -inf: what a row is shifted by.
+/// The value that a row is shifted by: the maximum, or 0 if every element is -inf.
 inline double softmax_shift(const double* x, std::int64_t n) {
   double top = -std::numeric_limits<double>::infinity();
   for (std::int64_t i = 0; i < n; ++i) top = std::max(top, x[i]);

@@ -1,4 +1,4 @@
-#include "heed/attention/masks/block_list.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using kernels::AttentionShape;
 
 constexpr AttentionShape kShape{.B = 1, .H = 2, .G = 1, .Tq = 14, .Tk = 22, .D = 1, .Dv = 1};
 
-TEST(BlockList, ListedBlocksSeeEachOther) {
+TEST(BlockList, ListedBlocksAreVisible) {
   for (const std::int64_t size : {1, 4, 5, 8, 100}) {
     const auto sees = [=](auto, auto, auto i, auto j) {
       return i / size == 0 ? j / size == 0 : j / size == 0 || j / size == 2;

@@ -4,19 +4,15 @@
 
 #include <limits>
 
-#include "heed/attention/masks/block_list.h"
+#include "heed/attention/masks.h"
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
 namespace heed::block_pattern_test {
 namespace {
 
-using kernels::AttentionShape;
 using kernels::Cover;
-
-AttentionShape shape_of(std::int64_t Tq, std::int64_t Tk) {
-  return {.B = 1, .H = 1, .G = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};
-}
+using test::shape_of;
 
 constexpr BlockPattern kPatterns[] = {
     {.size = 4, .local = 0, .every = 3},
@@ -31,9 +27,9 @@ TEST(BlockPattern, IsWhatItsRuleSays) {
     for (const BlockPattern& pattern : kPatterns) {
       for (const std::int64_t shift : {0, Tk - Tq, 3}) {
         const auto sees = [&](auto, auto, auto i, auto j) {
-          // Blocks reach on before the first position.
+          // Blocks continue before the first position.
           const std::int64_t query = (i + shift + 100 * pattern.size) / pattern.size - 100;
-          return pattern.sees(query, j / pattern.size);
+          return pattern.visible(query, j / pattern.size);
         };
         test::check_mask({block_pattern(pattern, Corner::offset(shift)), sees}, shape_of(Tq, Tk));
       }
@@ -63,7 +59,7 @@ TEST(BlockPattern, IsTheListOfItsBlocks) {
   }
 }
 
-TEST(BlockPattern, BlocksThatAreNotSeenAreSkipped) {
+TEST(BlockPattern, HiddenBlocksAreSkipped) {
   const auto bound = block_pattern({.size = 16, .local = 1, .every = 8}).bind(shape_of(960, 960));
   EXPECT_EQ(bound->cover({0, 0, 480, 96, 0, 112}), Cover::none);
   EXPECT_EQ(bound->cover({0, 0, 480, 96, 112, 16}), Cover::all);

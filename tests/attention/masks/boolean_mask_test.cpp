@@ -1,4 +1,4 @@
-#include "heed/attention/masks/boolean_mask.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
@@ -78,10 +78,11 @@ TEST(BooleanMask, CoverTellsWholeRegions) {
 }
 
 TEST(BooleanMask, WrongUseSaysWhatIsWrong) {
-  EXPECT_EQ(error_message([] {
-              boolean_mask(zeros({13, 21}));
-            }),
-            "[boolean_mask] the mask is f32: it must be boolean, true where a key may be seen");
+  EXPECT_EQ(
+      error_message([] {
+        boolean_mask(zeros({13, 21}));
+      }),
+      "[boolean_mask] the mask is f32: it must be boolean, true where a query may attend to a key");
   EXPECT_EQ(error_message([] {
               boolean_mask(zeros({1, 1, 1, 13, 21}, DType::boolean));
             }),

@@ -1,20 +1,15 @@
-#include "heed/attention/masks/dilated_window.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
-#include "heed/attention/masks/window.h"
 #include "tests/attention/mask_case.h"
 #include "tests/support/error_message.h"
 
 namespace heed::dilated_window_test {
 namespace {
 
-using kernels::AttentionShape;
 using kernels::Cover;
-
-AttentionShape shape_of(std::int64_t Tq, std::int64_t Tk) {
-  return {.B = 1, .H = 1, .G = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};
-}
+using test::shape_of;
 
 test::MaskCase case_of(const DilatedWindow& w, Corner corner, std::int64_t shift) {
   return {dilated_window(w, corner), [=](auto, auto, auto i, auto j) {
@@ -24,7 +19,7 @@ test::MaskCase case_of(const DilatedWindow& w, Corner corner, std::int64_t shift
           }};
 }
 
-TEST(DilatedWindow, SeesEverySoManyNeighbours) {
+TEST(DilatedWindow, ShowsEveryStepthNeighbour) {
   for (const auto& [Tq, Tk] : {std::pair{30, 30}, {7, 40}, {40, 7}, {130, 130}}) {
     for (const DilatedWindow& w :
          {DilatedWindow{2, 3, 4}, {0, 5, 3}, {6, 0, 2}, {0, 0, 5}, {2, 2, 1}, {100, 100, 7}}) {
@@ -40,7 +35,7 @@ TEST(DilatedWindow, WithoutGapsItIsAWindow) {
   EXPECT_FALSE(test::is_exact(dilated_window({2, 1, 2}), shape_of(9, 9)));
 }
 
-TEST(DilatedWindow, WhatIsFarIsSkipped) {
+TEST(DilatedWindow, DistantKeysAreSkipped) {
   const auto bound = dilated_window({4, 4, 8}).bind(shape_of(1000, 1000));
   EXPECT_EQ(bound->cover({0, 0, 500, 96, 0, 468}), Cover::none);
   EXPECT_EQ(bound->cover({0, 0, 500, 96, 628, 372}), Cover::none);

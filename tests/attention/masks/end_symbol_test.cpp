@@ -1,4 +1,4 @@
-#include "heed/attention/masks/end_symbol.h"
+#include "heed/attention/masks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

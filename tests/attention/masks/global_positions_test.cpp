@@ -1,21 +1,16 @@
-#include "heed/attention/masks/global_positions.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "heed/attention/masks/window.h"
 #include "tests/attention/mask_case.h"
 
 namespace heed::global_positions_test {
 namespace {
 
-using kernels::AttentionShape;
 using kernels::Cover;
-
-AttentionShape shape_of(std::int64_t Tq, std::int64_t Tk) {
-  return {.B = 1, .H = 1, .G = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};
-}
+using test::shape_of;
 
 test::MaskCase case_of(const std::vector<std::int64_t>& globals, Corner corner,
                        std::int64_t shift) {
@@ -27,7 +22,7 @@ test::MaskCase case_of(const std::vector<std::int64_t>& globals, Corner corner,
           }};
 }
 
-TEST(GlobalPositions, SeeAllAndAreSeenByAll) {
+TEST(GlobalPositions, AttendToAllAndAllAttendToThem) {
   for (const auto& [Tq, Tk] : {std::pair{20, 20}, {5, 30}, {30, 5}, {130, 130}}) {
     for (const std::vector<std::int64_t>& globals :
          {std::vector<std::int64_t>{}, {0}, {0, 1, 2}, {9, 3, 3, 17}, {1000}, {4, 5, 6, 7, 8}}) {

@@ -1,4 +1,4 @@
-#include "heed/attention/masks/key_lengths.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "heed/attention/masks/key_range.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 constexpr kernels::AttentionShape kShape{
     .B = 1, .H = 1, .G = 1, .Tq = 9, .Tk = 20, .D = 1, .Dv = 1};
 
-TEST(KeyRange, EveryQuerySeesIt) {
+TEST(KeyRange, EveryQueryAttendsToIt) {
   for (const auto& [first, last] :
        {std::pair{0, 20}, {3, 7}, {12, 99}, {-5, 2}, {7, 7}, {30, 40}}) {
     const auto sees = [=](auto, auto, auto, auto j) { return j >= first && j < last; };

@@ -11,9 +11,9 @@ namespace {
 
 using kernels::AttentionShape;
 
-TEST(MaskFn, AsksTheFunction) {
+TEST(MaskFn, IsWhatTheFunctionSays) {
   const AttentionShape shape{.B = 2, .H = 2, .G = 1, .Tq = 33, .Tk = 19, .D = 1, .Dv = 1};
-  const int step = 3;  // what it captures must come along
+  const int step = 3;  // its captures must be copied
   test::for_each_isa([&](Isa) {
     test::check_mask(
         {mask_fn([step](int b, int h, int i, int j) { return (i + b * h - j) % step == 0; }),

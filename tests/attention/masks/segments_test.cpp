@@ -1,4 +1,4 @@
-#include "heed/attention/masks/segments.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "heed/attention/masks/window_around.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@ using kernels::AttentionShape;
 
 constexpr AttentionShape kShape{.B = 2, .H = 3, .G = 3, .Tq = 9, .Tk = 14, .D = 1, .Dv = 1};
 
-// Some centres lie before the first key and some behind the last.
+// Some centres are before the first key and some after the last.
 Tensor drawn(const Shape& shape) {
   Generator generator(4);
   return uniform(shape, -4.0, 18.0, generator);
 }
 
-TEST(WindowAroundMask, EachQuerySeesWhatIsNearItsCentre) {
+TEST(WindowAroundMask, ShowsKeysNearEachCentre) {
   for (const Shape& shape : {Shape{2, 3, 9}, Shape{2, 1, 9}, Shape{1, 3, 9}, Shape{1, 1, 9}}) {
     const Tensor centres = drawn(shape);
     for (const double reach : {0.0, 0.5, 3.0, 1e30}) {
@@ -45,7 +45,7 @@ TEST(WindowAroundMask, BothEndsAreIncluded) {
                    one);
 }
 
-TEST(WindowAroundMask, ACentreThatIsNaNShows) {
+TEST(WindowAroundMask, ANaNCentreShowsEveryKey) {
   const Tensor nan = full({1, 1, 1}, std::numeric_limits<double>::quiet_NaN());
   const AttentionShape one{.B = 1, .H = 1, .G = 1, .Tq = 1, .Tk = 9, .D = 1, .Dv = 1};
   test::check_mask({window_around(nan, 2.0), [](auto, auto, auto, auto) { return true; }}, one);

@@ -1,4 +1,4 @@
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ AttentionShape shape_of(std::int64_t Tq, std::int64_t Tk) {
   return {.B = 1, .H = 1, .G = 1, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};
 }
 
-TEST(CausalMask, CornersAreTakenAtTheirWord) {
+TEST(CausalMask, FollowsTheCorner) {
   for (const auto& [Tq, Tk] : {std::pair{5, 5}, {3, 8}, {8, 3}, {1, 9}, {130, 70}}) {
     const AttentionShape shape = shape_of(Tq, Tk);
     const std::int64_t last = Tk - Tq;
@@ -30,7 +30,7 @@ TEST(CausalMask, CornersAreTakenAtTheirWord) {
   }
 }
 
-TEST(WindowMask, SeesItsNeighbours) {
+TEST(WindowMask, ShowsNeighbours) {
   for (const auto& [Tq, Tk] : {std::pair{7, 7}, {4, 9}, {9, 4}}) {
     const AttentionShape shape = shape_of(Tq, Tk);
     const std::int64_t last = Tk - Tq;

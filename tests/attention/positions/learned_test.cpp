@@ -16,7 +16,7 @@ TEST(Learned, AddsTheRowsOfItsTable) {
   EXPECT_EQ(code.embed(x, 1).to_vector<float>(), (std::vector<float>{13, 24, 35, 46}));
 }
 
-TEST(Learned, OnlyPositionsThatWereAskedForLearn) {
+TEST(Learned, OnlyUsedPositionsLearn) {
   const Learned code({.max_length = 4}, {.embed = 1});
   sum(code.embed(zeros({3, 2, 1}), 1)).backward();
   EXPECT_EQ(code.weight.grad().to_vector<float>(), (std::vector<float>{0, 3, 3, 0}));

@@ -17,7 +17,7 @@ namespace {
 
 using test::max_relative_error;
 
-// Each pair turned by its angle, written out; `pair_of` gives the two features.
+// Each pair rotated by its angle, written out; `pair_of` gives the two features.
 template <typename Pair>
 Tensor turned(const Tensor& x, double scaling, std::int64_t first, Pair pair_of) {
   Tensor y = clone_data(x);
@@ -97,7 +97,7 @@ TEST(Rope, ValuesGradientsLayoutsAndThreads) {
 
 TEST(Rope, BadInput) {
   EXPECT_EQ(error_message([] { Rope({.halves = true}, {.head = 1}); }),
-            "[rope] heads have 1 features: there must be an even number, which turn in pairs");
+            "[rope] heads have 1 features: the number must be even, they are rotated in pairs");
   EXPECT_EQ(error_message([] { Rope({.scaling = 0.0}, {.head = 2}); }),
             "[rope] scaling is 0: it must be above 0");
   EXPECT_EQ(error_message([] {

@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-// Scores of Tq queries and Tk keys, which are zeros: what the code adds.
+// The scores that the code adds, for keys of zeros.
 Tensor added_scores(const Position& code, const Tensor& q, std::int64_t Tk, Corner corner) {
   Tensor scores;
   AttentionSpec spec{.observers = {observe_scores(scores)}};
@@ -24,7 +24,13 @@ Tensor added_scores(const Position& code, const Tensor& q, std::int64_t Tk, Corn
   return scores;
 }
 
-TEST(SineRelative, QueriesMeetTheCodeOfTheirDistance) {
+// PE(l) of three features for L = 4: two sines and one cosine.
+double three_features(std::int64_t l, std::int64_t f) {
+  const double angle = std::numbers::pi * static_cast<double>(l) / 4.0;
+  return f == 0 ? std::sin(angle) : f == 1 ? std::sin(2.0 * angle) : std::cos(angle);
+}
+
+TEST(SineRelative, AddsTheProductOfTheQueryAndTheCodeOfTheDistance) {
   const SineRelative code({.max_length = 4}, {.head = 3});
   const Tensor q = randn({1, 2, 5, 3}, DType::f64);
   for (const std::int64_t shift : {0, 3, 40, -6}) {
@@ -35,9 +41,7 @@ TEST(SineRelative, QueriesMeetTheCodeOfTheirDistance) {
         for (std::int64_t j = 0; j < 7; ++j) {
           double expected = 0.0;
           for (std::int64_t f = 0; f < 3; ++f) {
-            expected += q.data<double>()[(h * 5 + i) * 3 + f] *
-                        std::sin(std::numbers::pi * static_cast<double>(f + 1) *
-                                 static_cast<double>(i + shift - j) / 4.0);
+            expected += q.data<double>()[(h * 5 + i) * 3 + f] * three_features(i + shift - j, f);
           }
           EXPECT_NEAR(actual[static_cast<std::size_t>((h * 5 + i) * 7 + j)],
                       expected / std::sqrt(3.0), 1e-13);
@@ -47,30 +51,36 @@ TEST(SineRelative, QueriesMeetTheCodeOfTheirDistance) {
   }
 }
 
-// sin(a - b) = sin a cos b - cos a sin b: the relative code is made of absolute ones.
-TEST(SineRelative, IsADifferenceOfProductsOfAbsoluteCodes) {
-  const auto cosine = [](std::int64_t l, std::int64_t f) {
-    return std::cos(std::numbers::pi * static_cast<double>(l * (f + 1)) / 9.0);
-  };
+// sin(a - b) = sin a cos b - cos a sin b, cos(a - b) = cos a cos b + sin a sin b: the relative code
+// follows from absolute codes.
+TEST(SineRelative, FollowsFromAbsoluteCodes) {
+  const auto value = sine_code(8, 9);
   for (std::int64_t l = 0; l < 9; ++l) {
     for (std::int64_t r = 0; r < 9; ++r) {
       for (std::int64_t f = 0; f < 4; ++f) {
-        EXPECT_NEAR(sine_code(l - r, f, 9),
-                    sine_code(l, f, 9) * cosine(r, f) - cosine(l, f) * sine_code(r, f, 9), 1e-14);
+        const double sin_l = value(l, f), cos_l = value(l, f + 4);
+        const double sin_r = value(r, f), cos_r = value(r, f + 4);
+        EXPECT_NEAR(value(l - r, f), sin_l * cos_r - cos_l * sin_r, 1e-14);
+        EXPECT_NEAR(value(l - r, f + 4), cos_l * cos_r + sin_l * sin_r, 1e-14);
       }
     }
   }
 }
 
-TEST(SineRelative, BeforeAndBehindDifferInSign) {
+TEST(SineRelative, TellsKeysBeforeFromKeysAfter) {
   const SineRelative code({.max_length = 16}, {.head = 2});
-  const Tensor scores = added_scores(code, ones({1, 1, 3, 2}), 3, Corner::top_left);
-  const std::vector<float> s = scores.to_vector<float>();
+  const auto scores = [&](float first, float second) {
+    const Tensor q = from_values({first, second, first, second, first, second}, {1, 1, 3, 2});
+    return added_scores(code, q, 3, Corner::top_left).to_vector<float>();
+  };
+  const std::vector<float> sine = scores(1.0f, 0.0f), cosine = scores(0.0f, 1.0f);
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(s[i * 3 + i], 0.0f);
+    EXPECT_EQ(sine[i * 3 + i], 0.0f);
+    EXPECT_FLOAT_EQ(cosine[i * 3 + i], 1.0f / std::sqrt(2.0f));
     for (std::size_t j = 0; j < i; ++j) {
-      EXPECT_GT(s[i * 3 + j], 0.0f);
-      EXPECT_FLOAT_EQ(s[i * 3 + j], -s[j * 3 + i]);
+      EXPECT_GT(sine[i * 3 + j], 0.0f);
+      EXPECT_FLOAT_EQ(sine[i * 3 + j], -sine[j * 3 + i]);
+      EXPECT_FLOAT_EQ(cosine[i * 3 + j], cosine[j * 3 + i]);
     }
   }
 }

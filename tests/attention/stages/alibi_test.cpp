@@ -1,4 +1,4 @@
-#include "heed/attention/stages/alibi.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ TEST(Alibi, SlopesAreThoseOfThePaper) {
 }
 
 TEST(Alibi, TheCornerIsTheCallers) {
-  // One query; scores are 0 but for the bias, so a weight tells its distance.
+  // One query; scores are 0 except for the bias, so a weight gives its distance.
   const Tensor q = zeros({1, 1, 1, 2}), k = zeros({1, 1, 3, 2});
   const Tensor v = from_values<float>({1, 0, 0}, {1, 1, 3, 1});
   const auto first_weight = [&](Corner corner) {

@@ -1,4 +1,4 @@
-#include "heed/attention/stages/distance_bias.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 

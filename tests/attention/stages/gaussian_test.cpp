@@ -1,4 +1,4 @@
-#include "heed/attention/stages/gaussian.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace heed {
 namespace {
 
-// Weights 1/2 each before; the query's centre is at 0.5 of the first and 1 of the second head.
+// The weights are 1/2 each before; the query's centre is 0.5 in the first head and 1 in the second.
 TEST(Gaussian, ComesAfterTheSoftmax) {
   const Tensor q = zeros({1, 2, 1, 1}), k = zeros({1, 2, 2, 1});
   const Tensor v = from_values<float>({1, 0, 1, 0}, {1, 2, 2, 1});

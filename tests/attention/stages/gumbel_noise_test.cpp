@@ -1,4 +1,4 @@
-#include "heed/attention/stages/gumbel_noise.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What observers show, against weights got by reading unit vectors as values, in double.
+// What observers return, against weights obtained with unit vectors as values, in double.
 #include "heed/attention/stages/observers.h"
 
 #include <gtest/gtest.h>
@@ -9,12 +9,9 @@
 
 #include "heed/attention/attention.h"
 #include "heed/attention/decode.h"
-#include "heed/attention/masks/key_lengths.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/masks/mask_fn.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/soft_cap.h"
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/index.h"
 #include "heed/tensor/copy.h"
@@ -45,7 +42,7 @@ Operands operands(std::int64_t Tq, std::int64_t Tk, DType dtype = DType::f32) {
   return {draw({B, H, Tq, D}), draw({B, G, Tk, D}), draw({B, G, Tk, 5})};
 }
 
-// The weights with which values are read, [B, H, Tq, Tk].
+// The weights that values are multiplied with, [B, H, Tq, Tk].
 Tensor read_weights(const Operands& x, const AttentionSpec& spec) {
   const std::int64_t Tk = x.k.size(2);
   Tensor unit = zeros({Tk, Tk}, DType::f64);
@@ -66,17 +63,17 @@ Tensor chosen(const Tensor& pairs, const Observed& who) {
   return result;
 }
 
-std::vector<Mask> masks() {
+std::vector<Mask> all_masks() {
   return {Mask(), causal(Corner::bottom_right), key_lengths({3, 11}) & causal(Corner::offset(2)),
           mask_fn([](int, int h, int i, int j) { return (i * 7 + j * 3 + h) % 5 < 2; })};
 }
 
-// Few queries are decoded, many go by tiles.
+// Few queries take the decoding path, many the tiles.
 constexpr std::int64_t kQueries[] = {5, 140};
 
 TEST(Observers, WeightsAreThoseOfThePlainOne) {
   for (const std::int64_t Tq : kQueries) {
-    for (const Mask& mask : masks()) {
+    for (const Mask& mask : all_masks()) {
       for (const Observed& who :
            {Observed{}, Observed{.heads = {3, 1}}, Observed{.heads = {2}, .rows = {4, 0}}}) {
         const AttentionSpec spec{.modifiers = {soft_cap(3.0)}, .mask = mask};
@@ -158,7 +155,7 @@ TEST(Observers, ScoresAfterAnyNumberOfModifiers) {
     const std::vector<Tensor> in_double = observe(wide, DType::f64);
     const std::vector<Tensor> scores = observe(x, DType::f32);
     EXPECT_TRUE(same_bits(scores[2], scores[3]));
-    Tensor alone;  // without modifiers, tiles hold logarithms to base 2
+    Tensor alone;  // without modifiers, tiles hold base-2 logarithms
     attention(x.q, x.k, x.v,
               {.mask = causal(Corner::offset(4)), .observers = {observe_scores(alone)}});
     EXPECT_LE(max_relative_error(cast_data(alone, DType::f64), in_double[0]), 4e-6);

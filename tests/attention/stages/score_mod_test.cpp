@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/stages/alibi.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"

@@ -1,13 +1,11 @@
-#include "heed/attention/stages/scores.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/masks/window.h"
-#include "heed/attention/stages/dense_bias.h"
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/masks.h"
 #include "heed/ops/choose.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"
@@ -161,7 +159,7 @@ TEST(Scores, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([&] {
               attention(q, ones({2, 2, 6, 3}), v, {.score = additive_score(ones({4}))});
             }),
-            "[attention] q [2, 2, 5, 4] has D = 4, k [2, 2, 6, 3] has 3: additive_score wants both "
+            "[attention] q [2, 2, 5, 4] has D = 4, k [2, 2, 6, 3] has 3: additive_score needs both "
             "projected to one size");
   EXPECT_EQ(dot_score().name(), "dot_score");
   EXPECT_EQ(general_score(ones({4, 4})).name(), "general_score");

@@ -1,4 +1,4 @@
-#include "heed/attention/stages/shaw.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 

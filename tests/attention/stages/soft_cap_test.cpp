@@ -1,4 +1,4 @@
-#include "heed/attention/stages/soft_cap.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "heed/attention/stages/t5_bias.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 TEST(T5Bias, BucketsAreThoseOfT5) {
   // 32 buckets, max_distance 128, as relative_position_bucket of the T5 models gives them.
-  const T5Options both, behind{.bidirectional = false};
+  const T5Options both, decoder{.bidirectional = false};
   const auto bucket = [](std::int64_t distance, const T5Options& options) {
     return t5_bucket(distance, 32, options);
   };
@@ -27,7 +27,7 @@ TEST(T5Bias, BucketsAreThoseOfT5) {
   const std::vector<std::pair<std::int64_t, std::int64_t>> unidirectional{
       {5, 0}, {0, 0}, {-1, 1}, {-15, 15}, {-16, 16}, {-20, 17}, {-64, 26}, {-127, 31}, {-999, 31}};
   for (const auto& [distance, expected] : unidirectional) {
-    EXPECT_EQ(bucket(distance, behind), expected) << distance;
+    EXPECT_EQ(bucket(distance, decoder), expected) << distance;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "heed/attention/stages/temperature.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "heed/attention/stages/weight_dropout.h"
+#include "heed/attention/stages.h"
 
 #include <gtest/gtest.h>
 

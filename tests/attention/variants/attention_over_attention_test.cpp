@@ -11,6 +11,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -55,7 +56,7 @@ TEST(AttentionOverAttention, AnExampleByHand) {
 
 TEST(AttentionOverAttention, WeightsAreTheTermsOfTheSum) {
   const AttentionOverAttention layer({.embed = 4});
-  const Tensor w = layer.weights(by_hand());
+  const Tensor w = test::weights_of(layer, by_hand());
   ASSERT_EQ(w.shape(), (Shape{1, 1, 4, 3}));
   EXPECT_NEAR(w.to_vector<double>()[0], 0.25 * 0.575 / 3, 1e-15);           // q1, doc 1
   EXPECT_NEAR(w.to_vector<double>()[3 * 3 + 2], 0.375 * 1.075 / 3, 1e-15);  // q4, doc 3

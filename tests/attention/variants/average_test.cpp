@@ -10,6 +10,7 @@
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
 #include "tests/attention/variants/beams.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -55,9 +56,9 @@ TEST(AverageAttention, IsTheFormulaAtEveryPosition) {
 TEST(AverageAttention, WeightsAreEqual) {
   const AverageAttention layer({.embed = 4});
   const Tensor x = randn({1, 3, 4});
-  EXPECT_EQ(layer.weights({.x = x, .causal = true}).to_vector<float>(),
+  EXPECT_EQ(test::weights_of(layer, {.x = x, .causal = true}).to_vector<float>(),
             (std::vector<float>{1, 0, 0, 0.5f, 0.5f, 0, 1 / 3.0f, 1 / 3.0f, 1 / 3.0f}));
-  const Tensor w = layer.weights({.x = x, .lengths = from_values({2L}, {1})});
+  const Tensor w = test::weights_of(layer, {.x = x, .lengths = from_values({2L}, {1})});
   EXPECT_EQ(w.to_vector<float>(),
             (std::vector<float>{0.5f, 0.5f, 0, 0.5f, 0.5f, 0, 0.5f, 0.5f, 0}));
 }
@@ -70,16 +71,18 @@ TEST(AverageAttention, BeamsFollowTheirSequences) {
 TEST(AverageAttention, WrongUseSaysWhatIsWrong) {
   const AverageAttention layer({.embed = 4});
   const Tensor x = zeros({2, 3, 4});
-  EXPECT_EQ(error_message([&] {
-              layer({.x = x, .memory = zeros({2, 5, 4})});
-            }),
-            "[average] a memory [2, 5, 4] is given: this layer asks x itself; use one that takes a "
-            "memory, such as multi_head");
-  EXPECT_EQ(error_message([&] {
-              layer.start({.batch = 2, .memory = zeros({2, 5, 4})});
-            }),
-            "[average] a memory [2, 5, 4] is given: this layer asks x itself; use one that takes a "
-            "memory, such as multi_head");
+  EXPECT_EQ(
+      error_message([&] {
+        layer({.x = x, .memory = zeros({2, 5, 4})});
+      }),
+      "[average] a memory [2, 5, 4] is given: this layer attends to x itself; use one that takes a "
+      "memory, such as multi_head");
+  EXPECT_EQ(
+      error_message([&] {
+        layer.start({.batch = 2, .memory = zeros({2, 5, 4})});
+      }),
+      "[average] a memory [2, 5, 4] is given: this layer attends to x itself; use one that takes a "
+      "memory, such as multi_head");
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace {
 // W = U = 1 and v = 2: scores 2 tanh(x + h).
 TEST(BahdanauAttention, AnExampleByHand) {
   BahdanauAttention layer({.embed = 1});
-  layer.query->weight = ones({1, 1});
-  layer.key->weight = ones({1, 1});
+  layer.query->weight.data = ones({1, 1});
+  layer.key->weight.data = ones({1, 1});
   layer.v = full({1}, 2.0);
   const Tensor x = full({1, 1, 1}, 0.5), h = from_values<float>({1, -1}, {1, 2, 1});
   const double first = std::exp(2.0 * std::tanh(1.5)), last = std::exp(2.0 * std::tanh(-0.5));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/tensor/create.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -15,9 +16,9 @@ BlockSparseAttention make(const BlockPattern& pattern) {
                               generator);
 }
 
-// Sequence of 8 blocks of 4: which blocks each one sees.
+// Sequence of 8 blocks of 4: which blocks each one attends to.
 void expect_blocks(const BlockPattern& pattern, const std::vector<std::string>& expected) {
-  const Tensor w = make(pattern).weights({.x = randn({1, 32, 12})});  // [1, 3, 32, 32]
+  const Tensor w = test::weights_of(make(pattern), {.x = randn({1, 32, 12})});  // [1, 3, 32, 32]
   for (std::int64_t at = 0; at < w.numel(); ++at) {
     const auto i = static_cast<std::size_t>(at / 32 % 32), j = static_cast<std::size_t>(at % 32);
     ASSERT_EQ(w.data<float>()[at] > 0.0f, expected[i / 4][j / 4] == 'x') << i << " to " << j;

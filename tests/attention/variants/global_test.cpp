@@ -14,6 +14,7 @@
 #include "heed/ops/softmax.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -56,10 +57,11 @@ TEST(GlobalAttention, EveryScoreIsThatOfItsPaper) {
       const Tensor context = matmul(weights, h);                         // [B, Tq, E]
       const AttentionInput in{.x = x, .memory = h};
       const Tensor expected =
-          combine ? tanh(matmul(concat({context, x}, -1), transpose(layer.combine->weight)))
+          combine ? tanh(matmul(concat({context, x}, -1), transpose(layer.combine->weight.data)))
                   : context;
       EXPECT_LE(test::max_relative_error(layer(in), expected), 1e-12) << name;
-      EXPECT_LE(test::max_relative_error(layer.weights(in), unsqueeze(weights, 1)), 1e-12) << name;
+      EXPECT_LE(test::max_relative_error(test::weights_of(layer, in), unsqueeze(weights, 1)), 1e-12)
+          << name;
     }
   }
 }
@@ -91,8 +93,8 @@ TEST(GlobalAttention, AMemoryOfAnotherSize) {
 TEST(GlobalAttention, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message(
                 [] { GlobalAttention({.embed = 4, .memory_embed = 6, .score = AlignScore::dot}); }),
-            "[global] embed 4 and memory_embed 6: dot products want both alike, score=general does "
-            "not");
+            "[global] embed 4 and memory_embed 6: dot products need equal sizes, score=general "
+            "does not");
   const auto layer = make_attention("global", {"embed=4", "score=location", "max_length=5"});
   const Tensor x = zeros({1, 2, 4});
   const std::string too_long =

@@ -14,6 +14,7 @@
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -59,7 +60,13 @@ class Gumbel : public testing::Test {
     for (const Tensor& parameter : layer_.parameters()) all.push_back(parameter);
     return all;
   }
-  // Value and gradients, which are forgotten afterwards.
+  // Queries and parameters.
+  std::vector<Tensor> trained() const {
+    std::vector<Tensor> all = leaves();
+    all.erase(all.begin() + 1);
+    return all;
+  }
+  // Value and gradients, which are cleared afterwards.
   std::vector<Tensor> everything(const Tensor& y) const {
     backward(y, drawn(y.shape(), 9));
     std::vector<Tensor> all;
@@ -92,6 +99,63 @@ TEST_F(Gumbel, ForwardIsADrawAndBackwardIsSoft) {
   expect_equal(y, matmul(straight_through(scores() + noise(), 0.6), h_));
 }
 
+// The gradient with respect to the scores, and so to all parameters and to queries, is that of
+// softmax((s + g) / tau) with the noise g of the sample, under every kind of mask.
+TEST_F(Gumbel, TheGradientOfScoresIsThatOfTheSoftSurrogate) {
+  const Tensor lengths = from_values<std::int64_t>({Tk, 3}, {B});
+  const Tensor keys = arange(Tk), queries = unsqueeze(arange(Tq), 1);
+  const Tensor within = reshape(less(reshape(keys, {1, Tk}), unsqueeze(lengths, 1)), {B, 1, Tk});
+  const Tensor not_later = less_equal(reshape(keys, {1, Tk}), queries);  // [Tq, Tk]
+  struct Case {
+    const char* name;
+    AttentionInput in;
+    Tensor visible;
+  };
+  const Tensor memory = h_.detach();  // values get no gradient
+  const Case cases[] = {
+      {"all", {.x = x_, .memory = memory}, {}},
+      {"lengths", {.x = x_, .memory = memory, .lengths = lengths}, within},
+      {"causal", {.x = x_, .memory = memory, .causal = true}, not_later},
+  };
+  for (const bool training : {true, false}) {
+    layer_.train(training);
+    for (const Case& c : cases) {
+      default_generator() = Generator(kSeed);
+      Tensor s = training ? scores() + noise() : scores();
+      if (c.visible.defined()) s = where(c.visible, s, -1e30);
+      const Tensor down = drawn({B, Tq, E}, 9);
+      backward(matmul(softmax(s / 0.6), memory), down);
+      std::vector<Tensor> expected;
+      for (Tensor& leaf : trained()) {
+        expected.push_back(leaf.grad());
+        leaf.set_grad({});
+      }
+      default_generator() = Generator(kSeed);
+      backward(layer_(c.in), down);
+      std::size_t i = 0;
+      for (Tensor& leaf : trained()) {
+        ASSERT_TRUE(leaf.grad().defined()) << c.name << ' ' << i;
+        EXPECT_LE(test::max_relative_error(leaf.grad(), expected[i]), 1e-12) << c.name << ' ' << i;
+        EXPECT_GT(sum(abs(expected[i])).item(), 1e-3) << c.name << ' ' << i;
+        leaf.set_grad({});
+        ++i;
+      }
+    }
+  }
+}
+
+TEST_F(Gumbel, ObservingChangesNoGradient) {
+  const std::vector<Tensor> plain = everything(layer_({.x = x_, .memory = h_}));
+  default_generator() = Generator(kSeed);
+  Tensor weights;
+  const std::vector<Tensor> observed =
+      everything(layer_({.x = x_, .memory = h_, .weights = &weights}));
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    EXPECT_TRUE(test::same_bits(plain[i], observed[i])) << i;
+  }
+  EXPECT_FALSE(weights.tracks_grad());
+}
+
 TEST_F(Gumbel, InUseThereIsNoNoise) {
   layer_.eval();
   const Tensor y = layer_({.x = x_, .memory = h_});
@@ -106,7 +170,7 @@ TEST_F(Gumbel, WithoutATapeItIsTheSame) {
 }
 
 TEST_F(Gumbel, WeightsAreOneHot) {
-  const Tensor w = squeeze(layer_.weights({.x = x_, .memory = h_}), 1);
+  const Tensor w = squeeze(test::weights_of(layer_, {.x = x_, .memory = h_}), 1);
   EXPECT_LE(test::max_relative_error(w, straight_through(scores() + noise(), 0.6).detach()), 1e-12);
 }
 

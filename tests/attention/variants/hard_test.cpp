@@ -13,6 +13,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/op_case.h"
 
 namespace heed::hard_test {
@@ -40,10 +41,11 @@ class HardLayer : public testing::Test {
 TEST_F(HardLayer, InUseItReadsTheLikeliestState) {
   Generator same(4);
   const GlobalAttention soft(soft_, same);
-  const Tensor best = argmax(squeeze(soft.weights(in_), 1));  // [B, Tq]
+  const Tensor best = argmax(squeeze(test::weights_of(soft, in_), 1));  // [B, Tq]
   layer_.eval();
   EXPECT_LE(test::max_relative_error(layer_(in_), states_at(in_.memory, best)), 1e-6);
-  EXPECT_LE(test::max_relative_error(max(layer_.weights(in_), {-1}), ones({2, 1, 9})), 1e-6);
+  EXPECT_LE(test::max_relative_error(max(test::weights_of(layer_, in_), {-1}), ones({2, 1, 9})),
+            1e-6);
 }
 
 TEST_F(HardLayer, InTrainingItReadsOneThatIsDrawn) {
@@ -65,7 +67,7 @@ TEST_F(HardLayer, InTrainingItReadsOneThatIsDrawn) {
 TEST_F(HardLayer, ADrawSaysWhatItReadAndHowLikelyThatWas) {
   Generator same(4);
   const GlobalAttention soft(soft_, same);
-  const Tensor p = squeeze(soft.weights(in_), 1);  // [B, Tq, Tk]
+  const Tensor p = squeeze(test::weights_of(soft, in_), 1);  // [B, Tq, Tk]
   const HardDraw draw = layer_.draw(in_, {7, 1});
   EXPECT_LE(test::max_relative_error(draw.output, states_at(in_.memory, draw.index)), 1e-6);
   const Tensor chance = squeeze(gather(p, 2, view::unsqueeze(draw.index, 2)), 2);  // [B, Tq]

@@ -12,6 +12,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "tests/attention/variants/beams.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -65,7 +66,7 @@ TEST(LinearAttention, WeightsReadTheValues) {
   const Tensor x = normal({2, 11, 6}, 0.0, 1.0, generator);
   for (const bool causal : {false, true}) {
     const AttentionInput in{.x = x, .lengths = from_values({11L, 7L}, {2}), .causal = causal};
-    const Tensor w = layer.weights(in);  // [2, 1, 11, 11]
+    const Tensor w = test::weights_of(layer, in);  // [2, 1, 11, 11]
     EXPECT_LT(
         test::max_relative_error(layer.out_proj(matmul(squeeze(w, 1), layer.v_proj(x))), layer(in)),
         3e-6);
@@ -86,7 +87,7 @@ TEST(LinearAttention, GradientsFlowFromChunkToChunk) {
 // Features that underflow leave nothing to divide by.
 TEST(LinearAttention, KeysFarBelowZeroGiveNothingAndNoNan) {
   LinearAttention layer({.embed = 2, .heads = 1});
-  for (Tensor* const weight : {&layer.q_proj.weight, &layer.k_proj.weight}) {
+  for (Tensor* const weight : {&layer.q_proj.weight.data, &layer.k_proj.weight.data}) {
     copy_into(*weight, from_values({1e4f, 0.0f, 0.0f, 1e4f}, {2, 2}));
   }
   for (const bool causal : {false, true}) {

@@ -35,10 +35,10 @@ LocalPAttention layer_of(std::int64_t embed, double window, double deviation = 0
 // weight[j] = softmax within the window, times the Gaussian.
 Tensor plain(const LocalPAttention& layer, const Tensor& x, const Tensor& h, double D) {
   const auto S = static_cast<double>(h.size(1));
-  const Tensor hidden = tanh(matmul(x, transpose(layer.place_hidden.weight)));
-  const Tensor p = sigmoid(matmul(hidden, transpose(layer.place.weight))) * S;  // [B, Tq, 1]
-  const Tensor distance = cast_data(arange(h.size(1)), DType::f64) - p;         // [B, Tq, Tk]
-  const Tensor scores = matmul(matmul(x, layer.weight), transpose(h));          // [B, Tq, Tk]
+  const Tensor hidden = tanh(matmul(x, transpose(layer.place_hidden.weight.data)));
+  const Tensor p = sigmoid(matmul(hidden, transpose(layer.place.weight.data))) * S;  // [B, Tq, 1]
+  const Tensor distance = cast_data(arange(h.size(1)), DType::f64) - p;              // [B, Tq, Tk]
+  const Tensor scores = matmul(matmul(x, layer.weight), transpose(h));               // [B, Tq, Tk]
   const Tensor seen = less_equal(abs(distance), scalar(D, DType::f64));
   const Tensor weights =
       softmax(where(seen, scores, -INFINITY)) * exp(square(distance) * (-0.5 / (D / 2 * D / 2)));
@@ -65,7 +65,7 @@ TEST(LocalPAttention, WideAndFlatItIsGlobalAttention) {
 
 TEST(LocalPAttention, LooksAtAShareOfWhatThereIs) {
   LocalPAttention layer({.global = {.embed = 4}, .window = 3.0});
-  layer.place.weight = zeros({1, 4});  // sigmoid(0): the middle
+  layer.place.weight.data = zeros({1, 4});  // sigmoid(0): the middle
   const Tensor x = zeros({2, 3, 4}), h = zeros({2, 8, 4});
   const Tensor lengths = from_values<std::int64_t>({8, 5}, {2});
   const auto places = [&](const AttentionInput& in) { return layer.places(in).to_vector<float>(); };
@@ -85,15 +85,15 @@ TEST(LocalPAttention, ThePlaceLearns) {
   const Tensor x = drawn({2, 3, 4}, 1), h = drawn({2, 9, 4}, 2);
   const GradCheckResult result = gradcheck(
       [&](std::span<const Tensor> in) {
-        layer.place_hidden.weight = in[0];
-        layer.place.weight = in[1];
+        layer.place_hidden.weight.data = in[0];
+        layer.place.weight.data = in[1];
         return layer({.x = x, .memory = h});
       },
-      std::vector{layer.place_hidden.weight, layer.place.weight});
+      std::vector{layer.place_hidden.weight.data, layer.place.weight.data});
   EXPECT_TRUE(result.ok) << result.message;
-  layer.place.weight = drawn({1, 4}, 3).requires_grad();
+  layer.place.weight.data = drawn({1, 4}, 3).requires_grad();
   sum(layer({.x = x, .memory = h})).backward();
-  EXPECT_GT(sum(abs(layer.place.weight.grad())).item(), 1e-3);
+  EXPECT_GT(sum(abs(layer.place.weight.data.grad())).item(), 1e-3);
 }
 
 TEST(LocalPAttention, WrongUseSaysWhatIsWrong) {

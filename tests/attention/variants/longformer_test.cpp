@@ -4,6 +4,7 @@
 
 #include "heed/attention/variants/restricted.h"
 #include "heed/tensor/create.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -23,7 +24,7 @@ LongformerAttention make(std::int64_t first, std::vector<std::int64_t> others) {
 TEST(Longformer, WeightsLieInTheWindowAndAtGlobalPositions) {
   const auto layer = make(2, {30, 17});
   const auto global = [](std::int64_t p) { return p < 2 || p == 17 || p == 30; };
-  const Tensor w = layer.weights({.x = randn({2, 40, 12})});  // [2, 3, 40, 40]
+  const Tensor w = test::weights_of(layer, {.x = randn({2, 40, 12})});  // [2, 3, 40, 40]
   for (std::int64_t at = 0; at < w.numel(); ++at) {
     const std::int64_t i = at / 40 % 40, j = at % 40;
     const bool seen = (j >= i - 3 && j <= i + 2) || global(i) || global(j);

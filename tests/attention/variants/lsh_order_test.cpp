@@ -80,7 +80,7 @@ TEST(LshOrder, ByHand) {
   EXPECT_EQ(ints(cut.last), (Ints{2, 2, 4, 4, 0, 0}));
 }
 
-// What the header says, asked of every pair.
+// The rule of the header, checked for every pair.
 TEST(LshOrder, IsAStableSortWhoseIntervalsAreWhatIsBeside) {
   constexpr std::int64_t kBuckets = 5, T = 40, kChunk = 6;
   Generator generator(4);
@@ -120,7 +120,7 @@ TEST(LshOrder, IsAStableSortWhoseIntervalsAreWhatIsBeside) {
   }
 }
 
-// What comes later must not move what a position sees.
+// Later positions must not change which positions a position attends to.
 TEST(LshOrder, CausalSightDoesNotDependOnTheFuture) {
   constexpr std::int64_t T = 30;
   const RandomStream random{11, 0};

@@ -15,6 +15,7 @@
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
 #include "tests/attention/variants/beams.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -61,7 +62,8 @@ TEST(LshAttention, OneBucketIsFullAttention) {
         const AttentionInput in{.x = x, .causal = causal};
         EXPECT_LT(max_relative_error(layer(in), plain(layer, in, 2)), 1e-5)
             << rounds << " rounds, T " << T << ", causal " << causal;
-        EXPECT_LT(max_relative_error(layer.weights(in), plain_weights(layer, in, 2)), 1e-5);
+        EXPECT_LT(max_relative_error(test::weights_of(layer, in), plain_weights(layer, in, 2)),
+                  1e-5);
       }
     }
   }
@@ -77,8 +79,8 @@ TEST(LshAttention, OneBucketWithLengthsIsFullAttentionWithLengths) {
       1e-5);
 }
 
-// Each round by itself is softmax over what it sees, and the rounds' shares are their sums of e^s:
-// so a pair seen in c rounds has c times its e^s.
+// Each round alone is a softmax over its visible keys, and the shares of the rounds are their sums
+// of e^s, so a pair that is visible in c rounds has c times its e^s.
 TEST(LshAttention, RoundsAreOneSoftmaxInWhichPairsCountAsOftenAsTheyAreSeen) {
   constexpr std::int64_t T = 40, H = 2, kRounds = 3, kChunk = 8, kBuckets = 4;
   const LshAttention layer({.embed = 16,
@@ -111,8 +113,10 @@ TEST(LshAttention, RoundsAreOneSoftmaxInWhichPairsCountAsOftenAsTheyAreSeen) {
     const Tensor k = q / sqrt(sum(square(q), {3}, {.keep_axes = true}) + 1e-12);
     const Tensor i = reshape(arange(T), {T, 1}), j = arange(T);
     Tensor scores = matmul(q, transpose(k));
-    scores = where(equal(i, j), scores - 1e5, scores) + log(times);  // -inf where never seen
-    EXPECT_LT(max_relative_error(layer.weights({.x = x, .causal = causal}), softmax(scores)), 1e-5);
+    scores = where(equal(i, j), scores - 1e5, scores) + log(times);  // -inf where never visible
+    EXPECT_LT(
+        max_relative_error(test::weights_of(layer, {.x = x, .causal = causal}), softmax(scores)),
+        1e-5);
     const Tensor v = split_heads(layer.v_proj(x), H);
     EXPECT_LT(max_relative_error(layer({.x = x, .causal = causal}),
                                  layer.out_proj(join_heads(matmul(softmax(scores), v)))),
@@ -130,7 +134,7 @@ TEST(LshAttention, MoreRoundsComeNearerToFullAttention) {
           {.embed = 16, .heads = 2, .buckets = 4, .chunk = 32, .rounds = rounds, .seed = seed},
           generator);
       const AttentionInput in{.x = 3.0 * random({2, 64, 16}, 5)};
-      error += mean(abs(layer.weights(in) - plain_weights(layer, in, 2))).item();
+      error += mean(abs(test::weights_of(layer, in) - plain_weights(layer, in, 2))).item();
     }
     EXPECT_LT(error, 0.8 * before) << rounds << " rounds";
     before = error;
@@ -151,7 +155,7 @@ TEST(LshAttention, TheSeedDecidesEveryBit) {
 TEST(LshAttention, APositionAloneInItsBucketSeesItself) {
   const LshAttention layer({.embed = 4, .heads = 1, .buckets = 2, .chunk = 4, .rounds = 3});
   const Tensor x = random({1, 1, 4}, 8);
-  EXPECT_EQ(layer.weights({.x = x}).to_vector<float>(), (std::vector<float>{1.0f}));
+  EXPECT_EQ(test::weights_of(layer, {.x = x}).to_vector<float>(), (std::vector<float>{1.0f}));
   EXPECT_LT(max_relative_error(layer({.x = x}), layer.out_proj(layer.v_proj(x))), 1e-6);
 }
 
@@ -193,11 +197,12 @@ TEST(LshAttention, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([] { LshAttention({.embed = 9, .heads = 2}); }),
             "[lsh] embed 9 is not a multiple of heads 2");
   const LshAttention layer({.embed = 8, .heads = 2});
-  EXPECT_EQ(error_message([&] {
-              layer({.x = zeros({2, 3, 8}), .memory = zeros({2, 5, 8})});
-            }),
-            "[lsh] a memory [2, 5, 8] is given: this layer asks x itself; use one that takes a "
-            "memory, such as multi_head");
+  EXPECT_EQ(
+      error_message([&] {
+        layer({.x = zeros({2, 3, 8}), .memory = zeros({2, 5, 8})});
+      }),
+      "[lsh] a memory [2, 5, 8] is given: this layer attends to x itself; use one that takes a "
+      "memory, such as multi_head");
 }
 
 }  // namespace

@@ -26,10 +26,9 @@ std::vector<LuongDecoderConfig> configs() {
   std::vector<LuongDecoderConfig> all;
   for (const Cell cell : {Cell::gru, Cell::lstm}) {
     for (const bool feeding : {false, true}) {
-      for (const AttentionChoice& attention :
-           {AttentionChoice{"global", {"score=general"}}, AttentionChoice{"luong_general", {}},
-            AttentionChoice{"local_m", {"window=2"}}, AttentionChoice{"local_p", {"window=2"}},
-            AttentionChoice{"multi_head", {"heads=2"}}}) {
+      for (const char* const attention :
+           {"global score=general", "luong_general", "local_m window=2", "local_p window=2",
+            "multi_head heads=2"}) {
         all.push_back({.embed = 6,
                        .cell = cell,
                        .layers = 2,
@@ -43,7 +42,7 @@ std::vector<LuongDecoderConfig> configs() {
 
 std::string name_of(const LuongDecoderConfig& c) {
   return fmt::format("{} {} {}", c.cell == Cell::gru ? "gru" : "lstm",
-                     c.input_feeding ? "fed" : "unfed", c.attention.name);
+                     c.input_feeding ? "fed" : "unfed", c.attention.text());
 }
 
 TEST(LuongDecoder, StepsGiveWhatTheWholeGives) {
@@ -65,8 +64,8 @@ TEST(LuongDecoder, StepsGiveWhatTheWholeGives) {
 
 TEST(LuongDecoder, GradientsAreThoseOfDifferences) {
   for (const LuongDecoderConfig& config : configs()) {
-    if (config.attention.name == "local_p") continue;  // its window has edges
-    if (config.attention.name == "multi_head" && config.input_feeding) continue;
+    if (config.attention.mechanism().name == "local_p") continue;  // its window has edges
+    if (config.attention.mechanism().name == "multi_head" && config.input_feeding) continue;
     LuongDecoder decoder(config);
     decoder.to(DType::f64);
     std::vector<Tensor> leaves;
@@ -100,6 +99,19 @@ TEST(LuongDecoder, WhatWasAttendedToGoesIntoTheNextStep) {
   const RecurrentResult second = (*decoder.cell)(concat({at(1), a0}, -1), {.state = first.state});
   const Tensor expected = concat({a0, attentional(second.output)}, 1);
   EXPECT_LE(test::max_relative_error(decoder(y, {.memory = memory}), expected), 1e-6);
+}
+
+TEST(LuongDecoder, OnlyTheDecoderCombines) {
+  const LuongDecoder decoder({.embed = 4, .attention = "luong_general"});
+  std::int64_t combines = 0;
+  for (const NamedTensor& named : decoder.named_parameters()) {
+    EXPECT_FALSE(named.name.starts_with("attention.combine")) << named.name;
+    if (named.name.starts_with("combine")) ++combines;
+    if (named.name == "attention.weight") {
+      EXPECT_EQ(named.tensor.shape(), (Shape{4, 4}));
+    }
+  }
+  EXPECT_EQ(combines, 1);
 }
 
 TEST(LuongDecoder, StartsFromTheEncodersState) {
@@ -148,7 +160,7 @@ TEST(LuongDecoder, AGradientThatWouldBeLostIsAnError) {
   EXPECT_EQ(error_message([&] {
               decoder(y, {.memory = zeros({1, 3, 4})});
             }),
-            "[luong_decoder] steps of attention global have no gradient: learn with "
+            "[luong_decoder] steps of attention global score=general have no gradient: learn with "
             "input_feeding=false, or with global, bahdanau, local_m or local_p");
   const NoGrad off;
   EXPECT_EQ(decoder(y, {.memory = zeros({1, 3, 4})}).shape(), y.shape());
@@ -174,11 +186,9 @@ TEST(LuongDecoder, WrongUseSaysWhatIsWrong) {
               decoder(zeros({1, 3, 4}), {.memory = zeros({2, 3, 4})});
             }),
             "[luong_decoder] y is [1, 3, 4]: it must be [2, T, 4]");
-  EXPECT_EQ(error_message([] {
-              LuongDecoder({.embed = 4, .attention = {"average", {}}});
-            }),
-            "[luong_decoder] attention average cannot ask a memory step by step: global, local_p "
-            "or multi_head can");
+  EXPECT_EQ(error_message([] { LuongDecoder({.embed = 4, .attention = "average"}); }),
+            "[luong_decoder] attention \"average\" cannot attend to a memory step by step: global, "
+            "local_p and multi_head can");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 TEST(LuongGeneral, AnExampleByHand) {
   LuongGeneralAttention layer({.embed = 1});
   layer.weight = full({1, 1}, 3.0);
-  layer.combine->weight = from_values<float>({2, 1}, {1, 2});
+  layer.combine->weight.data = from_values<float>({2, 1}, {1, 2});
   const auto last = static_cast<float>(std::log(3.0) / 1.5);
   const Tensor x = full({1, 1, 1}, 0.5), h = from_values<float>({0, last}, {1, 2, 1});
   EXPECT_NEAR(layer({.x = x, .memory = h}).item(), std::tanh(2 * 0.75 * last + 0.5), 1e-6);

@@ -12,6 +12,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "tests/conformance/conformance.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -42,13 +43,13 @@ NonLocal random_block(const NonLocalConfig& config, DType dtype) {
 // ---- the block as loops -------------------------------------------------------------------------
 
 Matrix plain_linear(const Linear& by, const Matrix& x) {
-  const std::int64_t outs = by.weight.size(0), ins = by.weight.size(1);
+  const std::int64_t outs = by.weight.data.size(0), ins = by.weight.data.size(1);
   Matrix y(x.size(), std::vector<double>(static_cast<std::size_t>(outs)));
   for (std::size_t i = 0; i < x.size(); ++i) {
     for (std::int64_t o = 0; o < outs; ++o) {
       double sum = by.bias.data<double>()[o];
       for (std::int64_t c = 0; c < ins; ++c) {
-        sum += by.weight.data<double>()[o * ins + c] * x[i][static_cast<std::size_t>(c)];
+        sum += by.weight.data.data<double>()[o * ins + c] * x[i][static_cast<std::size_t>(c)];
       }
       y[i][static_cast<std::size_t>(o)] = sum;
     }
@@ -75,7 +76,7 @@ double plain_score(const NonLocal& block, NonLocalForm form, const std::vector<d
   }
 }
 
-// z at the places x, of which those of `asked` are asked: either all, or maxima made beforehand.
+// z at the places x. They attend to the places `asked`: either all of x, or maxima of them.
 Matrix plain_block(const NonLocal& block, NonLocalForm form, const Matrix& x,
                    const std::function<Matrix(const Matrix&)>& asked) {
   const Matrix theta = block.theta ? plain_linear(*block.theta, x) : x;
@@ -167,7 +168,7 @@ TEST(NonLocal, SubsamplingAsksTheMaximaOfSquares) {
     for (std::int64_t b = 0; b < 2; ++b) {
       expect_equal(places_of(z, b), plain_block(block, form, places_of(x, b), squares));
     }
-    EXPECT_EQ(block.weights({.x = x}).shape(), (Shape{2, 1, 40, 8}));
+    EXPECT_EQ(test::weights_of(block, {.x = x}).shape(), (Shape{2, 1, 40, 8}));
   }
 }
 
@@ -192,7 +193,7 @@ TEST(NonLocal, StartsAsTheIdentityAndLearnsFromThere) {
     EXPECT_TRUE(test::same_bits(z, x)) << name_of_form(form);
     backward(z, ones(z.shape()));
     double size = 0.0;
-    for (const float d : block.out.weight.grad().to_vector<float>()) size += std::abs(d);
+    for (const float d : block.out.weight.data.grad().to_vector<float>()) size += std::abs(d);
     EXPECT_GT(size, 0.0) << name_of_form(form);
   }
 }
@@ -201,7 +202,7 @@ TEST(NonLocal, WeightsOfGaussianFormsSumToOneAndOthersAreShares) {
   const Tensor x = randn({1, 4, 2, 3});
   for (const NonLocalForm form : kForms) {
     const NonLocal block = random_block({.embed = 4, .form = form}, DType::f32);
-    const std::vector<float> w = block.weights({.x = x}).to_vector<float>();
+    const std::vector<float> w = test::weights_of(block, {.x = x}).to_vector<float>();
     ASSERT_EQ(w.size(), 36u);
     float least = 0.0f, first_row = 0.0f;
     for (const float value : w) least = std::min(least, value);
@@ -222,8 +223,8 @@ TEST(NonLocal, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([&] {
               block({.x = zeros({1, 4, 2, 2}), .causal = true});
             }),
-            "[non_local] a memory, lengths, causal or a mask is given: all places of a picture ask "
-            "each other; give x alone");
+            "[non_local] a memory, lengths, causal or a mask is given: every place of a "
+            "picture attends to every other; give x alone");
   EXPECT_EQ(error_message([] { make_attention("non_local", {"form=dots"}); }),
             "[config] \"form=dots\": form is \"dots\": it must be one of gaussian, "
             "embedded_gaussian, dot, concat; did you mean dot?");

@@ -11,6 +11,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "tests/attention/variants/beams.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -48,7 +49,7 @@ TEST(Ntm, EveryControllerRunsDecodesAndLearns) {
 
 TEST(Ntm, HeadsStartAtTheFirstSlotAndWeightsSumToOne) {
   const Ntm layer({.embed = 4, .slots = 128, .width = 3, .read_heads = 2, .write_heads = 3});
-  const Tensor w = layer.weights({.x = randn({2, 6, 4})});
+  const Tensor w = test::weights_of(layer, {.x = randn({2, 6, 4})});
   EXPECT_EQ(w.shape(), (Shape{2, 2, 6, 128}));
   EXPECT_LT(test::max_relative_error(sum(w, {3}), ones({2, 2, 6})), 1e-5);
   EXPECT_EQ(layer.places.shape(), (Shape{5, 128}));
@@ -72,10 +73,11 @@ TEST(Ntm, AMachineSetByHandStoresInARow) {
   }
   const std::int64_t erase = 2 * kAddress, add = erase + kWidth;
   for (std::int64_t i = 0; i < kWidth; ++i) {
-    layer.feed_forward->weight.mutable_data<float>()[i * (2 + kWidth) + i] = 1.0f;
+    layer.feed_forward->weight.data.mutable_data<float>()[i * (2 + kWidth) + i] = 1.0f;
     layer.heads.bias.mutable_data<float>()[erase + i] = 60.0f;
-    layer.heads.weight.mutable_data<float>()[(add + i) * 2 + i] = 1.0f;
-    layer.out_proj.weight.mutable_data<float>()[i * (2 + kWidth) + 2 + i] = 1.0f;  // what is read
+    layer.heads.weight.data.mutable_data<float>()[(add + i) * 2 + i] = 1.0f;
+    layer.out_proj.weight.data.mutable_data<float>()[i * (2 + kWidth) + 2 + i] =
+        1.0f;  // what is read
   }
   // Six steps take the write head from slot 1 around the circle to slot 0, where the reader waits.
   const Tensor x = 0.5 * randn({1, kSlots, 2});
@@ -84,7 +86,7 @@ TEST(Ntm, AMachineSetByHandStoresInARow) {
   EXPECT_LT(test::max_relative_error(slice(y, 1, kSlots - 1, kSlots),
                                      tanh(slice(x, 1, kSlots - 1, kSlots))),
             1e-6);
-  const Tensor w = layer.weights({.x = x});  // [1, 1, 6, 6]
+  const Tensor w = test::weights_of(layer, {.x = x});  // [1, 1, 6, 6]
   EXPECT_LT(test::max_relative_error(slice(w, 3, 0, 1), ones({1, 1, kSlots, 1})), 1e-6);
 }
 
@@ -95,7 +97,7 @@ TEST(Ntm, TheControllerKeepsItsState) {
     Ntm layer({.embed = E, .slots = 5, .width = kRead, .controller = controller, .hidden = C});
     Tensor told = slice(layer.recurrent->weights[0].w_ih.detach(), 1, E, E + kRead);
     copy_into(told, zeros(told.shape()));
-    Tensor heard = slice(layer.out_proj.weight.detach(), 1, C, C + kRead);
+    Tensor heard = slice(layer.out_proj.weight.data.detach(), 1, C, C + kRead);
     copy_into(heard, zeros(heard.shape()));
     const Tensor x = randn({2, 7, E});
     const Tensor said = (*layer.recurrent)(concat({x, zeros({2, 7, kRead})}, 2)).output;
@@ -115,11 +117,12 @@ TEST(Ntm, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([] { Ntm({.embed = 4, .slots = 4, .shifts = 2}); }),
             "[ntm] shifts 2 and slots 4: moves by -2 to 2 must lead to different slots");
   const Ntm layer({.embed = 4});
-  EXPECT_EQ(error_message([&] {
-              layer({.x = zeros({2, 3, 4}), .memory = zeros({2, 5, 4})});
-            }),
-            "[ntm] a memory [2, 5, 4] is given: this layer asks x itself; use one that takes a "
-            "memory, such as multi_head");
+  EXPECT_EQ(
+      error_message([&] {
+        layer({.x = zeros({2, 3, 4}), .memory = zeros({2, 5, 4})});
+      }),
+      "[ntm] a memory [2, 5, 4] is given: this layer attends to x itself; use one that takes a "
+      "memory, such as multi_head");
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ TEST(Pointer, EqualsThePlainFormula) {
   const std::vector<double> p =
       layer({.x = d, .memory = e, .lengths = from_values<std::int64_t>({5}, {1})})
           .to_vector<double>();
-  const double* const w1 = layer.memory_proj.weight.data<double>();
-  const double* const w2 = layer.query_proj.weight.data<double>();
+  const double* const w1 = layer.memory_proj.weight.data.data<double>();
+  const double* const w2 = layer.query_proj.weight.data.data<double>();
   for (std::int64_t i = 0; i < 4; ++i) {
     double u[6], total = 0.0;
     for (std::int64_t j = 0; j < 5; ++j) {

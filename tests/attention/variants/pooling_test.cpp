@@ -13,6 +13,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -26,7 +27,7 @@ TEST(AttentionPooling, EqualsThePlainFormulaForAnyNumberOfHops) {
     Generator generator(5);
     const AttentionPooling layer({.embed = 6, .hidden = 5, .hops = hops, .bias = true}, generator);
     const Tensor h = normal({2, 70, 6}, 0.0, 2.0, generator);
-    const Tensor hidden = tanh(linear(h, layer.proj.weight, {.bias = layer.proj.bias}));
+    const Tensor hidden = tanh(linear(h, layer.proj.weight.data, {.bias = layer.proj.bias}));
     const Tensor a = softmax(matmul(layer.queries, transpose(hidden)));  // [B, R, T]
     const AttentionPooling::Pooled pooled = layer.pool({.x = h});
     EXPECT_LE(max_relative_error(pooled.weights, a), 2e-6);
@@ -76,7 +77,7 @@ TEST(AttentionPooling, WrongUseSaysWhatIsWrong) {
             "[pooling] a memory is given: a sequence is pooled as a whole; use lengths or a mask");
   EXPECT_EQ(error_message([&] { layer({.x = x, .causal = true}); }),
             "[pooling] causal is given: a sequence is pooled as a whole; use lengths or a mask");
-  EXPECT_EQ(error_message([&] { pooling_penalty(layer.weights({.x = x})); }),
+  EXPECT_EQ(error_message([&] { pooling_penalty(test::weights_of(layer, {.x = x})); }),
             "[pooling_penalty] weights are [1, 1, 4, 3]: they must be [B, R, T]");
 }
 

@@ -7,6 +7,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -69,6 +70,24 @@ TEST(Restricted, AnyNumberOfPositionsMayBeDecodedAtOnce) {
   }
 }
 
+TEST(Restricted, WeightsOfAStepAreCountedFromTheFirstKeptKey) {
+  const RestrictedAttention layer(around(5, 0));
+  const Tensor x = randn({2, 200, 12});
+  const Tensor whole = test::weights_of(layer, {.x = x, .causal = true});  // [2, 3, 200, 200]
+  const auto state = layer.start({.batch = 2});
+  Tensor weights;
+  state->weights = &weights;
+  for (std::int64_t t = 0; t < 200; ++t) {
+    layer.step(clone_data(view::slice(x, 1, t, t + 1)), *state);
+    const std::int64_t kept = weights.size(3);
+    ASSERT_EQ(weights.shape(), (Shape{2, 3, 1, kept}));
+    ASSERT_TRUE(kept >= std::min<std::int64_t>(t + 1, 6) && kept <= t + 1) << t;
+    const Tensor row = view::slice(view::slice(whole, 2, t, t + 1), 3, t + 1 - kept, t + 1);
+    ASSERT_LE(test::max_relative_error(weights, clone_data(row)), 1e-5) << t;
+  }
+  EXPECT_LT(weights.size(3), 200) << "earlier keys are forgotten";
+}
+
 TEST(Restricted, DecodingKeepsOnlyWhatCanBeSeen) {
   const RestrictedAttention layer(around(5, 0));
   const auto state = layer.start({.batch = 1});
@@ -83,11 +102,12 @@ TEST(Restricted, DecodingKeepsOnlyWhatCanBeSeen) {
 
 TEST(Restricted, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(error_message([] { RestrictedAttention layer(around(-2, 3)); }),
-            "[restricted] left -2, right 3: give how many positions are seen, or -1 for all");
+            "[restricted] left -2, right 3: give a number of positions, or -1 for all");
   RestrictedConfig config = around(2, 2);
   config.multi_head.heads = 5;
-  EXPECT_EQ(error_message([&] { RestrictedAttention layer(config); }),
-            "[multi_head] embed 12 is not a multiple of heads 5");
+  EXPECT_EQ(
+      error_message([&] { RestrictedAttention layer(config); }),
+      "[multi_head] embed 12 is not a multiple of heads 5: change one of them, or give head_size");
 }
 
 }  // namespace

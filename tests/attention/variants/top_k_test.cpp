@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heed/tensor/create.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -26,8 +27,8 @@ MultiHeadAttention full() {
 // The largest weights of plain attention, made to add up to 1 again; all others are 0.
 TEST(TopK, KeepsTheLargestWeights) {
   const Tensor x = randn({2, 30, 12});
-  const std::vector<float> all = full().weights({.x = x}).to_vector<float>();
-  const std::vector<float> kept = make(4).weights({.x = x}).to_vector<float>();
+  const std::vector<float> all = test::weights_of(full(), {.x = x}).to_vector<float>();
+  const std::vector<float> kept = test::weights_of(make(4), {.x = x}).to_vector<float>();
   for (std::size_t row = 0; row < all.size(); row += 30) {
     std::vector<float> best(all.begin() + static_cast<std::ptrdiff_t>(row),
                             all.begin() + static_cast<std::ptrdiff_t>(row) + 30);

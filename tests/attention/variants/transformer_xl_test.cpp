@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "heed/attention/masks/window.h"
+#include "heed/attention/masks.h"
 #include "heed/attention/variants/multi_head.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/join.h"
@@ -13,6 +13,7 @@
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
+#include "tests/support/attention_weights.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -81,8 +82,8 @@ std::vector<double> sinusoids(int distance, std::size_t E) {
 // The layer's weights taken apart.
 struct Paper {
   explicit Paper(const TransformerXlAttention& layer)
-      : qkv(matrix(layer.qkv_net.weight)),
-        r(matrix(layer.r_net.weight)),
+      : qkv(matrix(layer.qkv_net.weight.data)),
+        r(matrix(layer.r_net.weight.data)),
         u(matrix(layer.r_w_bias)),
         v(matrix(layer.r_r_bias)),
         E(qkv[0].size()),
@@ -126,7 +127,7 @@ TEST(TransformerXl, WeightsAreThoseOfEquationFive) {
     const Matrix q = matrix(view::select(x, 0, 0));
     const Matrix k = matrix(view::select(cross ? memory : x, 0, 0));
     const std::vector<double> actual =
-        layer.weights({.x = x, .memory = cross ? memory : Tensor()}).to_vector<double>();
+        test::weights_of(layer, {.x = x, .memory = cross ? memory : Tensor()}).to_vector<double>();
     for (std::size_t h = 0, at = 0; h < 2; ++h) {
       for (std::size_t i = 0; i < q.size(); ++i) {
         std::vector<double> scores;
@@ -169,7 +170,7 @@ TEST(TransformerXl, ASegmentIsTheAppendixWithItsRelativeShift) {
       context[i].insert(context[i].end(), sum.begin(), sum.end());
     }
   }
-  const Matrix out = matrix(layer.o_net.weight);
+  const Matrix out = matrix(layer.o_net.weight.data);
   const std::vector<double> y = layer.segment(x, earlier).to_vector<double>();
   for (std::size_t i = 0; i < L; ++i) {
     for (std::size_t e = 0; e < 6; ++e) {
@@ -243,11 +244,11 @@ TEST(TransformerXl, ALimitedMemoryDecodesSegmentsOfAnyLength) {
 
 TEST(TransformerXl, WithoutDistancesItIsMultiHeadAttention) {
   TransformerXlAttention layer = make();
-  layer.r_net.weight = zeros({6, 6});
+  layer.r_net.weight.data = zeros({6, 6});
   layer.r_w_bias = zeros({2, 3});
   MultiHeadAttention plain({.embed = 6, .heads = 2, .bias = false});
-  plain.in_proj_weight = layer.qkv_net.weight;
-  plain.out_proj.weight = layer.o_net.weight;
+  plain.in_proj->weight.data = layer.qkv_net.weight.data;
+  plain.out_proj.weight.data = layer.o_net.weight.data;
   const Tensor x = randn({2, 7, 6});
   EXPECT_LE(max_relative_error(layer({.x = x, .causal = true}), plain({.x = x, .causal = true})),
             1e-6);

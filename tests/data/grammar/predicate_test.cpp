@@ -1,6 +1,7 @@
 // Tense and mood in both languages.
 #include "heed/data/grammar/predicate.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

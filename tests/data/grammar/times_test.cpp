@@ -1,6 +1,7 @@
 // Times: from the large to the small in Chinese, real days of the calendar.
 #include "heed/data/grammar/times.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

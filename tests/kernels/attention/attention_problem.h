@@ -1,5 +1,5 @@
-// One attention problem in both precisions: the tiled kernels in f32 beside the plain ones in
-// double, on the same random operands.
+// One attention problem in both precisions: the tiled kernels in f32 and the plain ones in double,
+// on the same random operands.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace heed::kernels::test {
 
-/// A mask from a function, with intervals that may be told to be inexact.
+/// A mask from a function; its intervals can be made inexact.
 class TestMask : public Visibility {
  public:
   using Sees = std::function<bool(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)>;
@@ -91,7 +91,7 @@ struct AttentionProblem {
   void run_fast() { run(f, fast); }
   void run_plain() { run(d, plain); }
 
-  /// Forward of both, and how they compare.
+  /// Runs forward in both precisions and compares the results.
   void expect_forward_equal(double tolerance, const std::string& what) {
     expect_near(fast.output, plain.output, tolerance, what + ": output");
     expect_near(fast.log_sum_exp, plain.log_sum_exp, tolerance, what + ": log-sum-exp");

@@ -10,8 +10,8 @@
 namespace heed::kernels::test {
 namespace {
 
-// One number per pair of query and key, shared by all heads, added to the scores: its gradient is
-// written by every head to the same place.
+// One number per pair of query and key, shared by all heads, added to the scores: every head adds
+// its gradient to the same memory.
 template <typename T>
 class SharedBias : public TileStage<T> {
  public:
@@ -69,7 +69,7 @@ TEST(AttentionBackward, WorksFromTheLogSumExpAlone) {
   });
 }
 
-// A row that reads one value has a weight of 1, whatever its scores: dv is then a sum of d_output.
+// A row with one visible key has a weight of 1, whatever its score: dv is then a sum of d_output.
 TEST(AttentionBackward, LargeScoresGiveForwardsWeightsAgain) {
   AttentionProblem problem({1, 1, 1, 80, 300, 16, 16}, 1e5f);
   problem.run_fast();
@@ -113,7 +113,7 @@ class Failing : public TileStage<float> {
   bool armed = false;
 };
 
-// Those that would wait for the failed cell's turn must not wait forever.
+// Cells that wait for the turn of the failed cell must not wait forever.
 TEST(AttentionBackward, AFailingStageEndsThePass) {
   AttentionProblem problem({1, 4, 4, 200, 200, 8, 8});
   Failing stage;

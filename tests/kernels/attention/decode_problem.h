@@ -19,14 +19,14 @@ using heed::test::random_floats;
 
 inline constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
-/// Where a score is: its batch, head, row and column.
+/// The batch, head, row and column of a score.
 struct Place {
   std::int64_t b, h, i, j;
 };
 using Predicate = std::function<bool(const Place&)>;
 
-/// A mask from a predicate that says nothing more than it must, or an exact one if what it shows
-/// are intervals.
+/// A mask from a predicate, with the least precise answers that are allowed, or with exact ones if
+/// it shows intervals.
 class PredicateMask : public Visibility {
  public:
   PredicateMask(Predicate may, bool exact) : may_(std::move(may)), exact_(exact) {}
@@ -87,8 +87,8 @@ class Slope : public TileStage<float> {
   void backward(const Tile<float>&, StageSpace<float>) const override {}
 };
 
-/// Drops every third key's weight; and adds the sum of weights of odd keys to each output, at the
-/// end, as a stage with values of its own does.
+/// Drops the weight of every third key, and adds the sum of weights of odd keys to each output at
+/// the end, like a stage with its own values.
 class Reweigh : public TileStage<float> {
  public:
   static double factor(const Place& at) { return (at.j + at.i + at.b) % 3 == 0 ? 0.0 : 1.5; }
@@ -129,7 +129,7 @@ struct Case {
   float size = 1;  // of queries
 };
 
-/// Operands of a case, in rows of their own distance, and what comes of them.
+/// The operands of a case, with different row strides, and its results.
 struct Problem {
   explicit Problem(const Case& c)
       : of(c),

@@ -1,5 +1,5 @@
 // Attention of few queries against a plain computation in double: sizes around every vector length,
-// heads that share keys, parts, masks, stages, and what must not leak.
+// heads that share keys, parts, masks, stages, and hidden values that must not leak.
 #include "heed/kernels/attention/decode.h"
 
 #include <fmt/format.h>
@@ -171,8 +171,8 @@ TEST(AttentionDecode, WhatIsHiddenDoesNotLeak) {
   }
 }
 
-// A key that one query sees and its neighbour does not.
-TEST(AttentionDecode, WhatOneQuerySeesDoesNotReachAnother) {
+// A key that is visible to one query and hidden from its neighbour.
+TEST(AttentionDecode, AKeyHiddenFromOneQueryDoesNotReachIt) {
   const auto may = [](const Place& at) { return at.i == 0 || at.j != 5; };
   for (const bool exact : {false, true}) {
     Predicate mask = may;

@@ -89,7 +89,8 @@ TEST(AttentionForward, LargeScoresNeedNoSmallOnes) {
   }
 }
 
-// Beyond what the exponential's constants can take in, a row still reads the value of its best key.
+// For scores beyond the range of the exponential's constants, a row still returns the value of its
+// best key.
 TEST(AttentionForward, HugeScores) {
   constexpr std::size_t kKeys = 700, kWidth = 8;
   AttentionProblem problem({1, 1, 1, 60, kKeys, kWidth, kWidth}, 1e8f);
@@ -114,7 +115,7 @@ TEST(AttentionForward, HugeScores) {
   });
 }
 
-// Scores that rise along the keys overflow every reference taken before them.
+// Scores that increase along the keys overflow every earlier reference.
 TEST(AttentionForward, RisingScores) {
   AttentionProblem problem({1, 1, 1, 70, 900, 8, 8});
   for (std::size_t j = 0; j < 900; ++j) {
@@ -211,7 +212,7 @@ TEST(AttentionForward, AdditiveScores) {
   });
 }
 
-// What is hidden may be anything: forward and backward are as without it, to the bit.
+// Hidden keys and values may be anything: forward and backward give the same bits as without them.
 TEST(AttentionForward, NothingHiddenLeaks) {
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -229,13 +230,13 @@ TEST(AttentionForward, NothingHiddenLeaks) {
       }
     }
     poisoned.run_fast();
-    for (std::size_t i = 0; i < 60; ++i) {  // queries that do not see key 60
+    for (std::size_t i = 0; i < 60; ++i) {  // queries from which key 60 is hidden
       for (std::size_t e = 0; e < 32; ++e) {
         EXPECT_FLOAT_EQ(poisoned.fast.output[i * 32 + e], clean.fast.output[i * 32 + e]) << i;
         EXPECT_FLOAT_EQ(poisoned.fast.dq[i * 32 + e], clean.fast.dq[i * 32 + e]) << i;
       }
     }
-    for (std::size_t e = 0; e < 16; ++e) {  // nobody sees key 75
+    for (std::size_t e = 0; e < 16; ++e) {  // key 75 is hidden from all
       EXPECT_EQ(poisoned.fast.dk[75 * 16 + e], 0.0f);
       EXPECT_EQ(poisoned.fast.dv[75 * 16 + e], 0.0f);
     }

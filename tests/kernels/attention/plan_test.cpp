@@ -11,7 +11,7 @@ namespace {
 
 using Answers = TestMask::Answers;
 
-// Every visible pair lies in exactly one strip, and a strip that says it is open hides nothing.
+// Every visible pair is in exactly one strip, and an open strip hides nothing.
 void expect_covers(const TestMask* mask, const TestMask::Sees& sees, const Region& region,
                    std::int64_t lanes) {
   const KeyPlan plan(mask, region, lanes);
@@ -74,7 +74,7 @@ TEST(KeyPlan, WithoutAMaskIsOneOpenStrip) {
   EXPECT_EQ(strips.begin()->vectors, 6);
 }
 
-// Under a causal mask, what lies above the diagonal by more than a strip is not looked at.
+// Under a causal mask, keys more than a strip after the diagonal are skipped.
 TEST(KeyPlan, SkipsWhatIsHidden) {
   const TestMask causal([](auto, auto, auto i, auto j) { return j <= i; });
   const KeyPlan plan(&causal, {0, 0, 96, 48, 0, 1000}, 8);

@@ -1,5 +1,5 @@
-// The end of a backward pass for stages with learned numbers: what the cells left in their sums
-// goes into the gradient, in an order that the sizes alone fix.
+// The end of a backward pass for stages with learned numbers: adds the sums of the cells to the
+// gradient, in an order that depends on the sizes alone.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 
 namespace heed::kernels {
 
-/// Adds element i < count of every cell to place(batch, head, i); two i must not share a place.
+/// Adds element i < count of every cell to place(batch, head, i); two i must not have the same
+/// place.
 template <typename T, typename Place>
 void add_up(const StageSums<T>& sums, std::int64_t count, const Place& place) {
   constexpr std::int64_t kChunk = 256;

@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// Rows of a bias lie far apart, more of them than the hardware foresees: each line is asked into L2
-// a tile before it is needed.
+// Rows of a bias are far apart, more of them than the hardware prefetches: each cache line is
+// prefetched into L2 one tile before it is needed.
 constexpr std::int64_t kAhead = 128;
 constexpr std::int64_t kLine = 16;
 
@@ -35,7 +35,7 @@ HWY_INLINE void add_square(const Tile<float>& tile, RowsOf<const float> bias, co
   }
 }
 
-// The same where a part of the square is outside.
+// The same for a square that is partly outside the tile.
 HWY_NOINLINE void add_part(Tile<float> tile, RowsOf<const float> bias, Square at) {
   const F32 d;
   VF x[kLanes];

@@ -1,5 +1,5 @@
-// A bias given number by number, learned or not: S[i, j] += bias[b, h, i, j], which any of batch,
-// head and query may share.
+// A bias for every score, learned or not: S[i, j] += bias[b, h, i, j]. Batches, heads and queries
+// may share it.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,12 @@
 
 namespace heed::kernels {
 
-/// A bias by strides; a stride of 0 says that all share. Neighbouring keys are neighbours.
+/// A bias by strides; a stride of 0 means that all share it. Keys are contiguous.
 template <typename T>
 struct DenseBiasTable {
   Heads<const T> values;
-  Heads<T> gradient;      ///< With zeros among its strides where `values` has them, added to; data
-                          ///< may be null.
-  std::int64_t keys = 0;  ///< The most keys of a sequence.
+  Heads<T> gradient;      ///< Strides of 0 where `values` has them; added to; data may be null.
+  std::int64_t keys = 0;  ///< Maximum number of keys of a sequence.
 };
 
 template <typename T>
@@ -30,7 +29,7 @@ class DenseBias final : public TileStage<T> {
 
  private:
   bool learned() const { return table_.gradient.data != nullptr; }
-  // Then every block of queries adds to the same few numbers, which go through the sums.
+  // If true, all blocks of queries add to the same few numbers, through the sums.
   bool one_row() const { return table_.gradient.row == 0; }
 
   DenseBiasTable<T> table_;

@@ -12,7 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// `table` is at the distance of the tile's first query and key; a key further is one less.
+// `table` points to the distance of the tile's first query and key; the next key is at the index
+// before it.
 void add_distances(Tile<float> tile, const float* table) {
   const F32 d;
   for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
@@ -27,10 +28,10 @@ void add_distances(Tile<float> tile, const float* table) {
   }
 }
 
-// sums[r - c] += the tile at (c, r). A key further moves the place by one element: two neighbouring
-// keys would write vectors that overlap, and each load wait for the store before it. Keys that are
-// a vector apart meet in the same place instead, one vector of queries further, so that their sum
-// is taken in a register.
+// sums[r - c] += the tile at (c, r). The next key moves the index by one element: two neighbouring
+// keys would write overlapping vectors, and each load would wait for the store before it. Keys that
+// are one vector apart add to the same place, one vector of queries further, so these are summed in
+// a register.
 void sum_distances(Tile<float> tile, float* sums) {
   const F32 d;
   const std::int64_t vectors = (tile.rows + kLanes - 1) / kLanes;
@@ -63,7 +64,7 @@ namespace {
 HWY_EXPORT(add_distances);
 HWY_EXPORT(sum_distances);
 
-// The last vector of queries may reach this far behind the table.
+// The last vector of queries may extend this far past the end of the table.
 constexpr std::int64_t kPadding = 16;
 
 void add(const Tile<float>& tile, const float* table) { HEED_DISPATCH(add_distances)(tile, table); }

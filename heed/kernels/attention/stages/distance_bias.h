@@ -1,5 +1,5 @@
 // A bias by distance: S[i, j] += table[head][i - j]. ALiBi (Press et al. 2022) and the buckets of
-// T5 (Raffel et al. 2020) are this, once their numbers are written out per distance.
+// T5 (Raffel et al. 2020) have this form once their numbers are listed by distance.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace heed::kernels {
 
-/// The numbers by distance, smallest first, for every distance that occurs.
+/// One number for every distance that occurs, smallest distance first.
 template <typename T>
 struct DistanceTable {
   const T* values = nullptr;
   std::int64_t head_stride = 0;  ///< 0: all heads share the table.
   std::int64_t offset = 0;       ///< The index of distance i - j = 0.
-  std::int64_t length = 0;       ///< Of one head's table.
+  std::int64_t length = 0;       ///< Length of the table of one head.
   T* gradient = nullptr;         ///< In the same layout, added to; null if not wanted.
 };
 

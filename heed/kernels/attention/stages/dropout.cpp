@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// What the weights of a group of keys and a vector of queries are multiplied with. A word has the
-// bits of two keys, which are compared where they stand in its upper half.
+// The multipliers for the weights of a group of keys and a vector of queries. A word has the bits
+// of two keys; each is compared in the upper half of a word.
 HWY_INLINE void multipliers(const QueryPhilox::Words& words, const WeightMask& mask,
                             VF (&x)[kMaskKeys]) {
   const F32 d;
@@ -31,8 +31,8 @@ HWY_INLINE void multipliers(const QueryPhilox::Words& words, const WeightMask& m
   }
 }
 
-// weights *= x; x goes to `saved` too, unless that is null: to store and load it costs a third of
-// making it again.
+// weights *= x; x is also stored in `saved`, unless that is null: storing and loading it costs a
+// third of computing it again.
 HWY_INLINE void apply(VF x, float* weights, float* saved) {
   const F32 d;
   hn::Store(hn::Mul(hn::Load(d, weights), x), d, weights);
@@ -124,13 +124,6 @@ bool weight_dropout_keeps(const WeightMask& mask, RandomStream head, std::int64_
   const auto words = query_words(head, query, key / kMaskKeys);
   const auto i = static_cast<std::size_t>(key % kMaskKeys);
   return static_cast<std::int16_t>(words[i / 2] >> (i % 2 * 16)) >= mask.least;
-}
-
-template <typename T>
-StageNeeds WeightDropout<T>::needs(std::int64_t /*rows*/, bool backward) const {
-  StageNeeds needs;
-  needs.saved = backward;
-  return needs;
 }
 
 template <typename T>

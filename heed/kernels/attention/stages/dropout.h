@@ -1,5 +1,6 @@
-// Dropout of attention's weights: a weight is kept, times 1 / (1 - p), or becomes 0. Which, depends
-// on seed, stream, batch, head, query and key alone: not on tiles, threads or the instruction set.
+// Dropout of attention weights: a weight is kept and multiplied by 1 / (1 - p), or set to 0. The
+// choice depends on seed, stream, batch, head, query and key alone: not on tiles, threads or the
+// instruction set.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,13 @@
 
 namespace heed::kernels {
 
-/// Which weights to keep: those whose sixteen random bits, as a signed number, reach `least`.
+/// Weights are kept whose sixteen random bits, as a signed number, are at least `least`.
 struct WeightMask {
   RandomStream random;
   std::int32_t least;
-  double scale;  ///< Of what is kept.
+  double scale;  ///< Factor of the weights that are kept.
 
-  /// p, in [0, 1), is rounded to a multiple of 2^-16; the scale fits the rounded one.
+  /// p in [0, 1) is rounded to a multiple of 2^-16; the scale is computed from the rounded value.
   WeightMask(RandomStream stream, double p);
 
   /// The random numbers of one head.
@@ -37,7 +38,7 @@ class WeightDropout final : public TileStage<T> {
  public:
   explicit WeightDropout(const WeightMask& mask) : mask_(mask) {}
 
-  StageNeeds needs(std::int64_t rows, bool backward) const override;
+  StageNeeds needs(std::int64_t, bool backward) const override { return {.saved = backward}; }
   void forward(const Tile<T>& tile, StageSpace<T> space) const override;
   void backward(const Tile<T>& gradient, StageSpace<T> space) const override;
 

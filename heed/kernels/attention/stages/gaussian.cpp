@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// Numbers that belong to the queries of a vector; there are none behind the tile's last.
+// One number for each query of a vector; lanes after the tile's last query are 0.
 HWY_INLINE VF load_rows(const Tile<float>& tile, const float* of_rows, std::int64_t r) {
   const std::int64_t n = lanes_at(tile, r);
   if (n == kLanes) return hn::LoadU(F32(), of_rows + r);
@@ -25,7 +25,7 @@ HWY_INLINE void store_rows(const Tile<float>& tile, VF x, float* of_rows, std::i
   StoreFirst(x, F32(), of_rows + r, static_cast<std::size_t>(n));
 }
 
-// A key's distance from the centres of a vector of queries, and what remains of its weights there.
+// The distance of a key from the centres of a vector of queries, and the factors of its weights.
 struct Bell {
   VF distance, height;
 
@@ -34,7 +34,7 @@ struct Bell {
         height(Exp(F32(), hn::Mul(hn::Mul(distance, distance), hn::Set(F32(), -falloff)))) {}
 };
 
-// `saved` gets the weights as they were, unless it is null.
+// `saved` receives the weights before the change, unless it is null.
 void fade_tile(Tile<float> tile, const float* centres, float falloff, float* saved) {
   const F32 d;
   for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
@@ -49,8 +49,8 @@ void fade_tile(Tile<float> tile, const float* centres, float falloff, float* sav
   }
 }
 
-// `saved` and `sums`, the gradient of centres, are both null or both not. A weight of 0 does not
-// count, whatever its gradient: such a key may be hidden.
+// `saved` and `sums`, the gradient of centres, are both null or both not. A weight of 0 contributes
+// nothing, whatever its gradient: its key may be hidden.
 void fade_gradient(Tile<float> gradient, const float* centres, float falloff, const float* saved,
                    float* sums) {
   const F32 d;

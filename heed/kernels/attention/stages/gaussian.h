@@ -1,5 +1,5 @@
-// Weights that fade with the distance of a key from a centre that each query has of its own:
-// W[i, j] *= exp(-(j - centre[i])^2 falloff). The gradient of the centres is summed over keys.
+// Weights that decrease with the distance of a key from the centre of its query: W[i, j] *= exp(-(j
+// - centre[i])^2 falloff). The gradient of the centres is summed over keys.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,13 @@
 
 namespace heed::kernels {
 
-/// A centre for each query, by strides; a stride of 0 says that all share. Neighbouring queries are
-/// neighbours.
+/// A centre for each query, by strides; a stride of 0 means that all share it. Queries are
+/// contiguous.
 template <typename T>
 struct GaussianCentres {
   Heads<const T> values;
-  Heads<T> gradient;      ///< With zeros among its strides where `values` has them, added to; data
-                          ///< may be null.
-  std::int64_t rows = 0;  ///< The most queries of a sequence.
+  Heads<T> gradient;      ///< Strides of 0 where `values` has them; added to; data may be null.
+  std::int64_t rows = 0;  ///< Maximum number of queries of a sequence.
   T falloff = 0;          ///< 1 / (2 deviation^2).
 };
 

@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// -log(-log(1 - w)) of w in (0, 1). The noise that wins has a small w, which 1 - w would round
-// away; log(1 - w) w / (1 - (1 - w)) makes that good.
+// -log(-log(1 - w)) of w in (0, 1). The largest noise comes from a small w, which 1 - w would round
+// away; log(1 - w) w / (1 - (1 - w)) corrects that.
 HWY_INLINE VF noise_of(hn::Vec<QueryPhilox::U32> bits) {
   const F32 d;
   const VF one = hn::Set(d, 1.0f);
@@ -71,7 +71,8 @@ void add(const Tile<double>& tile, RandomStream head) {
 double gumbel_noise(RandomStream head, std::int64_t query, std::int64_t key) {
   const auto words = query_words(head, query, key / kNoiseKeys);
   const auto bits = static_cast<float>(words[static_cast<std::size_t>(key % kNoiseKeys)]);
-  const float w = std::min(bits * 0x1p-32f + 0x1p-33f, 1.0f - 0x1p-24f);  // as the vectors have it
+  const float w =
+      std::min(bits * 0x1p-32f + 0x1p-33f, 1.0f - 0x1p-24f);  // in f32, like the vectors
   return -std::log(-std::log1p(-static_cast<double>(w)));
 }
 

@@ -1,7 +1,7 @@
-// Noise that makes of the best key a random one: S[i, j] += g with g = -log(-log u) from Gumbel's
-// distribution, u uniform; the greatest sum is that of key j with probability softmax(S)[i, j].
-// A draw has no gradient by its scores, so none passes: backward clears it. It passes where softmax
-// follows that is no draw (Jang et al. 2017).
+// Gumbel noise, which turns an argmax into a sample: S[i, j] += g with g = -log(-log u), u uniform;
+// then key j has the largest score with probability softmax(S)[i, j]. A sample has no gradient with
+// respect to the scores, so backward sets it to 0. If softmax is used instead of an argmax (Jang et
+// al. 2017), the gradient passes unchanged.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Philox 4x32-7 for a vector of queries and one group of keys after another: the words of
-// query_random.h. Queries are 32-bit lanes, worked on as the even and the odd ones in the lower
-// halves of 64-bit lanes (see philox-inl.h).
+// Philox 4x32-7 for a vector of queries, one group of keys at a time: the words of query_random.h.
+// Queries are 32-bit lanes; even and odd ones are processed separately in the lower halves of
+// 64-bit lanes (see philox-inl.h).
 #if defined(HEED_KERNELS_ATTENTION_STAGES_QUERY_PHILOX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_STAGES_QUERY_PHILOX_INL_H_
 #undef HEED_KERNELS_ATTENTION_STAGES_QUERY_PHILOX_INL_H_
@@ -36,8 +36,8 @@ class QueryPhilox {
     }
   }
 
-  /// Goes to the queries from `query` on. Rounds 0 and 1 and half of round 2 mix the queries with
-  /// nothing that depends on the keys, so that is done here, once for all of them.
+  /// Starts with the queries from `query` on. Rounds 0 and 1 and half of round 2 of the queries do
+  /// not depend on the keys, so they are computed here, once for all keys.
   HWY_INLINE void start(std::int64_t query) {
     const auto lanes = hn::BitCast(U64(), hn::Iota(U32(), static_cast<std::uint32_t>(query)));
     start(lanes, even_);
@@ -46,7 +46,7 @@ class QueryPhilox {
 
   /// The words of the queries for a group of keys.
   HWY_INLINE Words words(std::int64_t group) const {
-    // Half of round 1 knows the group alone.
+    // Half of round 1 depends on the group alone.
     const std::uint64_t stream0 = random_.stream & 0xFFFFFFFF;
     const std::uint64_t mixed =
         (kMultiplier1 * stream0 >> 32) ^ static_cast<std::uint32_t>(group) ^ key_[0][0];
@@ -68,7 +68,7 @@ class QueryPhilox {
   static constexpr int kRounds = kQueryPhiloxRounds;
   static constexpr std::uint64_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
 
-  // The counter on its way; upper halves hold anything.
+  // The counter between rounds; upper halves hold arbitrary bits.
   struct State {
     VU64 c0, c1, c2, c3;
     HWY_INLINE void mix(const VU64 (&key)[2]) {
@@ -81,8 +81,8 @@ class QueryPhilox {
     }
   };
 
-  // What a vector of queries brings to the third round: its c0 and c3 before that round, keys
-  // included, and its first product.
+  // The inputs of a vector of queries to the third round: its c0 and c3 before that round, with the
+  // keys of Philox applied, and its first product.
   struct Queries {
     VU64 to_c2, to_c0, product0, high0;
   };

@@ -1,5 +1,5 @@
 // Random numbers for single weights: functions of seed, stream, batch, head, query and key alone,
-// not of tiles, threads or the instruction set. query_philox-inl.h makes them in vectors.
+// not of tiles, threads or the instruction set. query_philox-inl.h computes them in vectors.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace heed::kernels {
 
-/// Of Philox for single weights: with ten, dropout was a tenth of the forward pass.
+/// Rounds of Philox for single weights: with ten rounds, dropout took a tenth of the forward pass.
 inline constexpr int kQueryPhiloxRounds = 7;
 
 /// The random numbers of one head.
@@ -19,7 +19,7 @@ inline RandomStream random_of_head(RandomStream random, std::int64_t batch, std:
   return {std::uint64_t{words[1]} << 32 | words[0], random.stream};
 }
 
-/// The bits of a query that a group of keys shares; `head` is from random_of_head.
+/// The random words of a query for a group of keys; `head` is from random_of_head.
 inline std::array<std::uint32_t, 4> query_words(RandomStream head, std::int64_t query,
                                                 std::int64_t group) {
   const std::uint64_t block =

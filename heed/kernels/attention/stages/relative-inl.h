@@ -1,6 +1,7 @@
-// Tables of one number per clipped distance and query, added to tiles or summed from them. A vector
-// of neighbouring queries has another distance in each lane, so tables are kept skewed: lane l of
-// row t belongs to distance t - l, and a key needs one row, at t = key - the vector's first query.
+// Tables of one number per clipped distance and query, added to tiles or summed from them. In a
+// vector of neighbouring queries each lane has a different distance, so tables are stored skewed:
+// lane l of row t belongs to distance t - l, and a key needs one row, t = key - first query of the
+// vector.
 #if defined(HEED_KERNELS_ATTENTION_STAGES_RELATIVE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_STAGES_RELATIVE_INL_H_
 #undef HEED_KERNELS_ATTENTION_STAGES_RELATIVE_INL_H_
@@ -19,8 +20,8 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Such a table in memory: rows for t from -k - (lanes - 1) to k + (lanes - 1), of which a skewed
-/// table means those from -k on.
+/// Such a table in memory: rows for t from -k - (lanes - 1) to k + (lanes - 1); a skewed table uses
+/// those from -k on.
 struct Skewed {
   float* data;
   std::int64_t stride;
@@ -33,19 +34,19 @@ struct Skewed {
   std::int64_t top() const { return clip + kMargin; }
   /// Distances -k .. k, when the table is not skewed.
   float* plain() const { return row(-clip); }
-  /// From a later query on.
+  /// The table from `query` on.
   Skewed from(std::int64_t query) const { return {data + query, stride, clip}; }
 };
 
-/// Lanes whose index has this bit.
+/// The lanes whose index has this bit set.
 template <unsigned kBit>
 HWY_INLINE hn::Mask<F32> lanes_with_bit() {
   const hn::RebindToUnsigned<F32> du;
   return hn::RebindMask(F32(), hn::TestBit(hn::Iota(du, 0), hn::Set(du, kBit)));
 }
 
-// Lanes with that bit move by as many rows: up, or with kBack down. In place, beginning where what
-// is overwritten is not needed any more; lanes that nothing moves into become 0.
+// Moves the lanes with that bit set by as many rows: up, or down if kBack. Works in place, starting
+// where the overwritten rows are no longer needed; lanes into which nothing moves become 0.
 template <unsigned kBit, bool kBack>
 HWY_INLINE void shift_lanes(const Skewed& x, std::int64_t vectors) {
   const F32 d;
@@ -80,7 +81,7 @@ inline void skew(const Skewed& x, std::int64_t vectors) {
   shift_all_lanes<false>(x, vectors);
 }
 
-/// From a skewed table of sums, its rows below -k being 0, to distances -k .. k in plain().
+/// From a skewed table of sums, whose rows below -k are 0, to distances -k .. k in plain().
 inline void unskew(const Skewed& x, std::int64_t vectors) {
   const F32 d;
   shift_all_lanes<true>(x, vectors);
@@ -98,7 +99,7 @@ inline void unskew(const Skewed& x, std::int64_t vectors) {
   }
 }
 
-/// Keys before `low` are clipped for all queries of a vector, and so are keys from `high` on.
+/// Keys before `low` and keys from `high` on are clipped for all queries of a vector.
 struct Reach {
   std::int64_t low, high;
   /// t0 is the row of key 0.
@@ -107,7 +108,8 @@ struct Reach {
         high(std::clamp<std::int64_t>(x.top() - t0, low, keys)) {}
 };
 
-/// tile += X; `distance` is that of the tile's first key from its first query, where X begins too.
+/// tile += X; `distance` is that of the tile's first key from its first query, which is also the
+/// first query of X.
 inline void add_skewed(Skewed x, Tile<float> tile, std::int64_t distance) {
   const F32 d;
   for (std::int64_t r = 0; r < tile.rows; r += kLanes) {
@@ -125,7 +127,7 @@ inline void add_skewed(Skewed x, Tile<float> tile, std::int64_t distance) {
   }
 }
 
-/// The sum of some keys' vectors, in four interleaved sums: short dependency chains.
+/// The sum of the vectors of some keys, in four interleaved sums for short dependency chains.
 HWY_INLINE VF sum_of_keys(const Tile<float>& tile, std::int64_t r, std::int64_t from,
                           std::int64_t to) {
   const F32 d;
@@ -156,7 +158,7 @@ inline void sum_skewed(Skewed x, Tile<float> tile, std::int64_t distance) {
   }
 }
 
-/// As AddTo, where C need not be aligned.
+/// Like AddTo, but C need not be aligned.
 struct AddToAnywhere {
   float* c;
   std::int64_t stride;

@@ -59,9 +59,9 @@ void read(const Relative<float>& x, const RowBlock<float>& block, float* to) {
           AddTo{to, x.stride});
 }
 
-// A query that sees nothing may hold NaN: what it was summed from is 0 and takes nothing.
-HWY_NOINLINE void add_gradient_of_seen(const Relative<float>& x, const RowBlock<float>& block,
-                                       const RelativeGradient<float>& to, std::int64_t width) {
+// A query without visible keys may contain NaN: its sums are 0 and it must contribute nothing.
+HWY_NOINLINE void add_gradient_of_visible(const Relative<float>& x, const RowBlock<float>& block,
+                                          const RelativeGradient<float>& to, std::int64_t width) {
   for (std::int64_t f = 0; f < x.table.features; ++f) {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       for (std::int64_t i = 0; i < x.table.rows(); ++i) {
@@ -72,15 +72,15 @@ HWY_NOINLINE void add_gradient_of_seen(const Relative<float>& x, const RowBlock<
   }
 }
 
-// sums[feature][distance] += by(feature, query) * X^T[query][distance]. Padding is beyond the depth
-// of the product.
+// sums[feature][distance] += by(feature, query) * X^T[query][distance]. The padding of queries is
+// not part of the product.
 void add_gradient(const Relative<float>& x, const RowBlock<float>& block,
                   const RelativeGradient<float>& to) {
   const std::int64_t width = relative_scratch_size(x.table.clip, 1);
   pack_transposed({skewed(x).plain(), x.stride}, x.table.rows(), block.rows, {to.scratch, width},
                   to.factor);
   if (!all_finite({to.by, x.stride}, x.table.features, block.rows)) {
-    return add_gradient_of_seen(x, block, to, width);
+    return add_gradient_of_visible(x, block, to, width);
   }
   product(x.table.features, (x.table.rows() + kLanes - 1) / kLanes, block.rows,
           AlongRows{to.by, x.stride}, to.scratch, width, AddToAnywhere{to.sums, width});
@@ -103,10 +103,10 @@ HWY_EXPORT(close);
 HWY_EXPORT(read);
 HWY_EXPORT(add_gradient);
 
-// The widest vectors of any instruction set.
+// Lanes of the widest vectors of any instruction set.
 constexpr std::int64_t kMaxLanes = 16;
 
-// Where X[distance, query] is, for a tile's key and query; in double X is a plain matrix.
+// The index of X[distance, query] for a key and a query of a tile; in double, X is a plain matrix.
 double& number(const Relative<double>& x, const Tile<double>& tile, std::int64_t c, std::int64_t r,
                std::int64_t row) {
   const std::int64_t distance = x.table.row(x.table.distance(tile) + c - r);

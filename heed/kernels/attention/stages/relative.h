@@ -1,6 +1,7 @@
-// Work with one number X[distance, query] for each row of a RelativeTable and each query of a
-// block: made by a product with the table, added to tiles or summed from them, and multiplied with
-// the table again. What ShawKeys and ShawValues share; in f32 by vectors, in double plainly.
+// Functions on a matrix X with one number for each row of a RelativeTable and each query of a
+// block: X is computed by a product with the table, added to tiles or summed from them, and
+// multiplied with the table again. Used by ShawKeys and ShawValues; in f32 with vectors, in double
+// with plain loops.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +11,24 @@
 
 namespace heed::kernels {
 
-/// The numbers of a block. They are kept in an order of the implementation's own from
-/// relative_clear or relative_make on, until relative_close.
+/// The matrix X of a block. From relative_clear or relative_make until relative_close its order in
+/// memory is internal.
 template <typename T>
 struct Relative {
   const RelativeTable<T>& table;
   T* data;
-  std::int64_t stride;  ///< Of the block.
+  std::int64_t stride;  ///< Stride of the block.
 };
 
-/// Elements of a Relative.
+/// Number of elements of a Relative.
 std::int64_t relative_size(std::int64_t clip, std::int64_t stride);
-/// Elements of the scratch memory that relative_add_gradient wants.
+/// Number of elements of the scratch memory that relative_add_gradient needs.
 std::int64_t relative_scratch_size(std::int64_t clip, std::int64_t stride);
-/// Elements of the sums that it adds to.
+/// Number of elements of the sums that it adds to.
 std::int64_t relative_sums_size(std::int64_t clip, std::int64_t features);
 
-/// How the two stages use a block's memory: X, and in the backward pass its gradient and scratch.
+/// The two stages use the memory of a block for X and, in the backward pass, for its gradient and
+/// scratch.
 template <typename T>
 Relative<T> relative_in(const RelativeTable<T>& table, const StageSpace<T>& space) {
   return {table, space.block, space.stride};
@@ -71,7 +73,7 @@ void relative_sum(const Relative<double>& x, const Tile<double>& tile, std::int6
 void relative_scale(const Relative<float>& x, const float* factors);
 void relative_scale(const Relative<double>& x, const double* factors);
 
-/// Ends the sums: what follows may read X.
+/// Ends the sums; afterwards X can be read.
 void relative_close(const Relative<float>& x, const RowBlock<float>& block);
 void relative_close(const Relative<double>& x, const RowBlock<double>& block);
 
@@ -79,7 +81,7 @@ void relative_close(const Relative<double>& x, const RowBlock<double>& block);
 void relative_read(const Relative<float>& x, const RowBlock<float>& block, float* to);
 void relative_read(const Relative<double>& x, const RowBlock<double>& block, double* to);
 
-/// The gradient of a table: by the sum over queries of factor * X * by.
+/// The gradient of a table: the sum over queries of factor * X * by.
 template <typename T>
 struct RelativeGradient {
   const T* by;  ///< [features][stride].

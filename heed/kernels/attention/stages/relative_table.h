@@ -1,5 +1,5 @@
-// Vectors by clipped distance, as Shaw et al. (2018) add to keys and to values: row
-// clip(j - i, -k, k) + k of [2k + 1][features].
+// Vectors by clipped distance, which Shaw et al. (2018) add to keys and to values: row clip(j - i,
+// -k, k) + k of [2k + 1][features].
 #pragma once
 
 #include <algorithm>

@@ -11,10 +11,10 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// tanh x = x p(x^2) / q(x^2), relative error 2e-7: fourteen instructions and a division, where Tanh
-// of math-inl.h, which goes by way of the exponential, and the factors around it take twenty. From
-// 8.2 on the result stays what it is there, 1 - 1.5e-7. The cap is in p's coefficients.
-// tools/fit_polynomials.py makes the polynomials.
+// tanh x = x p(x^2) / q(x^2), relative error 2e-7: fourteen instructions and a division, while Tanh
+// of math-inl.h, which uses the exponential, and the factors around it take twenty. From 8.2 on the
+// result is constant, 1 - 1.5e-7. The coefficients of p contain the cap. tools/fit_polynomials.py
+// computes the polynomials.
 HWY_INLINE VF cap_score(VF score, float cap, float inverse_cap) {
   const F32 d;
   constexpr float kFlat = 8.2f;
@@ -28,7 +28,7 @@ HWY_INLINE VF cap_score(VF score, float cap, float inverse_cap) {
   return hn::Div(hn::Mul(x, p), q);
 }
 
-// `saved` gets a copy unless it is null.
+// `saved` receives a copy of the result unless it is null.
 void cap_tile(Tile<float> tile, float cap, float* saved) {
   const F32 d;
   const float inverse = 1.0f / cap;
@@ -39,7 +39,7 @@ void cap_tile(Tile<float> tile, float cap, float* saved) {
   });
 }
 
-// A gradient of 0 stays 0 even where the score was NaN: there the key is hidden.
+// A gradient of 0 stays 0 even if the score was NaN, because the key may be hidden.
 void cap_gradient(Tile<float> gradient, float cap, const float* saved) {
   const F32 d;
   const VF inverse = hn::Set(d, 1.0f / cap);
@@ -89,13 +89,6 @@ void cap_backward(const Tile<double>& gradient, double cap, const double* saved)
 }
 
 }  // namespace
-
-template <typename T>
-StageNeeds SoftCap<T>::needs(std::int64_t /*rows*/, bool backward) const {
-  StageNeeds needs;
-  needs.saved = backward;
-  return needs;
-}
 
 template <typename T>
 void SoftCap<T>::forward(const Tile<T>& tile, StageSpace<T> space) const {

@@ -12,7 +12,7 @@ class SoftCap final : public TileStage<T> {
  public:
   explicit SoftCap(T cap) : cap_(cap) {}
 
-  StageNeeds needs(std::int64_t rows, bool backward) const override;
+  StageNeeds needs(std::int64_t, bool backward) const override { return {.saved = backward}; }
   void forward(const Tile<T>& tile, StageSpace<T> space) const override;
   void backward(const Tile<T>& gradient, StageSpace<T> space) const override;
 

@@ -10,7 +10,7 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// `saved` gets the tile as it was, unless it is null.
+// `saved` receives the tile before the change, unless it is null.
 void scale_tile(Tile<float> tile, float factor, float* saved) {
   const F32 d;
   for_each_vector(tile, [&](std::int64_t at) HWY_ATTR {
@@ -20,8 +20,8 @@ void scale_tile(Tile<float> tile, float factor, float* saved) {
   });
 }
 
-// The sum of gradient * saved. Where the gradient is 0 nothing counts, not even NaN: such a key may
-// be hidden.
+// The sum of gradient * saved. Elements with a gradient of 0 contribute nothing, even if they are
+// NaN: the key may be hidden.
 float factor_gradient(Tile<float> gradient, const float* saved) {
   const F32 d;
   VF total = hn::Zero(d);

@@ -1,5 +1,5 @@
-// Scores times a factor, learned or not, one per head or one for all: S *= factor[head], the
-// factor being 1 / temperature.
+// Scores multiplied by a factor, learned or not, one per head or one for all: S *= factor[head],
+// where factor = 1 / temperature.
 #pragma once
 
 #include <cstdint>

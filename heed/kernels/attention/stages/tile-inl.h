@@ -1,5 +1,6 @@
 // Loops over the vectors of a tile, for stages. Functions with such loops take their tile by value:
-// a vector that is stored may alias anything but a copy of their own, which stays in registers.
+// a store of a vector may alias any memory except a local copy, so the fields of the copy stay in
+// registers.
 #if defined(HEED_KERNELS_ATTENTION_STAGES_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_STAGES_TILE_INL_H_
 #undef HEED_KERNELS_ATTENTION_STAGES_TILE_INL_H_
@@ -18,7 +19,7 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Queries in the vector that begins at row r; the lanes behind them are padding.
+/// Number of queries in the vector that begins at row r; the other lanes are padding.
 HWY_INLINE std::int64_t lanes_at(const Tile<float>& tile, std::int64_t r) {
   return std::min(kLanes, tile.rows - r);
 }
@@ -28,7 +29,7 @@ HWY_INLINE hn::Mask<F32> rows_at(const Tile<float>& tile, std::int64_t r) {
   return hn::FirstN(F32(), static_cast<std::size_t>(lanes_at(tile, r)));
 }
 
-/// Calls f(at) with the place of every vector, relative to the tile's first.
+/// Calls f(at) with the offset of every vector from the start of the tile.
 template <typename F>
 HWY_INLINE void for_each_vector(const Tile<float>& tile, const F& f) {
   for (std::int64_t c = 0; c < tile.cols; ++c) {
@@ -36,13 +37,13 @@ HWY_INLINE void for_each_vector(const Tile<float>& tile, const F& f) {
   }
 }
 
-/// A square of a vector's length at key c, query r, with what of it is inside the tile.
+/// A square of kLanes x kLanes at key c, query r; `keys` and `rows` of it are inside the tile.
 struct Square {
   std::int64_t c, r, keys, rows;
   bool whole() const { return keys == kLanes && rows == kLanes; }
 };
 
-/// Calls f(square) for all of a tile.
+/// Calls f(square) for all squares of a tile.
 template <typename F>
 HWY_INLINE void for_each_square(const Tile<float>& tile, const F& f) {
   for (std::int64_t r = 0; r < tile.rows; r += kLanes) {

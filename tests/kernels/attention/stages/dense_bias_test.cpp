@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kBatches = 2, kHeads = 2, kQueries = 144, kKeys = 90;
 
-// What the bias is broadcast over.
+// The axes over which the bias is broadcast.
 struct Shared {
   bool batch = false, head = false, row = false;
 };
@@ -41,7 +41,7 @@ TEST(DenseBiasStage, FloatEqualsDouble) {
 }
 
 TEST(DenseBiasStage, GradientsEqualDifferences) {
-  // A small table of its own: every number of it is moved.
+  // A small table, so that every number is tested by differences.
   constexpr std::int64_t kWidth = 8;
   for (const bool one_row : {false, true}) {
     const std::vector<double> few = test::as_doubles(test::random_floats(7 * kWidth, 7));
@@ -74,7 +74,7 @@ TEST(DenseBiasStage, TakesTurnsWhereHeadsOrBatchesWriteToOnePlace) {
   EXPECT_FALSE(make(learned, {}).in_turn());
   EXPECT_TRUE(make(learned, {.batch = true}).in_turn());
   EXPECT_TRUE(make(learned, {.head = true}).in_turn());
-  // These go through sums, which belong to one cell each.
+  // These use sums, one for each cell.
   EXPECT_FALSE(make(learned, {.batch = true, .head = true, .row = true}).in_turn());
   DenseBiasTable<float> fixed;
   EXPECT_FALSE(DenseBias<float>(fixed).in_turn());

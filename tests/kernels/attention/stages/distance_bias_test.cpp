@@ -14,7 +14,7 @@ std::vector<double> parameters() {
   return test::as_doubles(test::random_floats(kHeads * kLength, 7));
 }
 
-// A table of each head, or one for all.
+// A table for each head, or one for all.
 template <typename T>
 DistanceBias<T> make(test::Learned<T>& learned, bool per_head) {
   DistanceTable<T> table;
@@ -50,9 +50,9 @@ TEST(DistanceBiasStage, AddsTheNumberOfTheDistance) {
             (std::vector<double>{1, 12, 23, -6, 5, 16}));
 }
 
-// Nothing may be read or written outside the table, though vectors are wider than what is left of
-// it; the sanitizers see the reading, this sees the writing.
-TEST(DistanceBiasStage, TouchesNothingBehindTheTable) {
+// Nothing may be read or written outside the table, although vectors are wider than its rest;
+// sanitizers find reads, this test finds writes.
+TEST(DistanceBiasStage, TouchesNothingAfterTheTable) {
   test::for_each_isa([&](Isa isa) {
     std::vector<float> values(21), gradient = test::guarded(21);
     std::fill(gradient.begin(), gradient.end() - 1, 0.0f);

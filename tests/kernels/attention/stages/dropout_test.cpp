@@ -22,7 +22,7 @@ TEST(WeightDropoutStage, GradientsEqualDifferences) {
       {.row = 5, .rows = 7, .col = 3, .cols = 9});
 }
 
-// The multipliers of a place, which may be cut in any way.
+// The multipliers of a block, which may be cut into tiles in any way.
 std::vector<float> multipliers(const test::StagePlace& place, double p) {
   WeightDropout<float> stage(WeightMask(kRandom, p));
   const std::vector<float> ones(static_cast<std::size_t>(place.rows * place.cols), 1.0f);
@@ -66,7 +66,7 @@ TEST(WeightDropoutStage, Statistics) {
     const double deviation = std::sqrt(p * q / n);
     EXPECT_NEAR(kept / n, q, 4 * deviation) << p;
     EXPECT_NEAR(mean / n, 1.0, 4 * deviation / q) << p;
-    // Neighbours are kept together as often as chance has it.
+    // Neighbours are kept independently of each other.
     EXPECT_NEAR(by_query / (n - kCols), q * q, 0.01) << p;
     EXPECT_NEAR(by_key / (n - kRows), q * q, 0.01) << p;
   }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kBatches = 2, kHeads = 2, kQueries = 144;
 
-// Centres among the keys of the places.
+// Centres among the keys of the blocks.
 std::vector<double> parameters(std::int64_t n = kBatches * kHeads * kQueries) {
   std::vector<double> centres = test::as_doubles(test::random_floats(n, 7));
   for (double& x : centres) x = 40.0 + 16.0 * x;

@@ -10,7 +10,7 @@ namespace {
 
 const RandomStream kRandom{0x0123456789abcdef, 0xfedcba9876543210};
 
-// The noise of a place, which may be cut in any way.
+// The noise of a block, which may be cut into tiles in any way.
 template <typename T>
 std::vector<T> noise(const test::StagePlace& place) {
   GumbelNoise<T> stage(kRandom);

@@ -1,5 +1,5 @@
-// One stage on one block of queries, driven as the passes of attention drive it: cut into tiles, in
-// memory whose padding is NaN. For comparing f32 with double and gradients with differences.
+// Runs one stage on one block of queries as the passes of attention do: cut into tiles, in memory
+// whose padding is NaN. For comparing f32 with double and gradients with differences.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace heed::test {
 
-/// Where the block is and how it is cut.
+/// The place of the block and the size of its tiles.
 struct StagePlace {
   std::int64_t row = 0, rows = 1, col = 0, cols = 1;
   std::int64_t batch = 1, head = 1;
@@ -31,7 +31,7 @@ struct StagePlace {
   std::string name() const { return fmt::format("rows {}+{}, cols {}+{}", row, rows, col, cols); }
 };
 
-/// Matrices of a place, without padding: [cols][rows], [features][rows], [value_features][rows].
+/// Matrices of a block, without padding: [cols][rows], [features][rows], [value_features][rows].
 template <typename T>
 struct StageValues {
   std::vector<T> tile, gradient, queries, d_output;
@@ -105,7 +105,7 @@ class StageTrial {
     return {tile.values(), {}, output.values(), {}};
   }
 
-  /// Gradients of what the stage has learned go where it was told.
+  /// Gradients of learned numbers go to the memory that the stage was given.
   StageResults<T> backward(const StageValues<T>& in) {
     const Padded<T> tile = padded(in.tile), queries = padded(in.queries);
     const Padded<T> gradient = padded(in.gradient), d_output = padded(in.d_output);
@@ -257,8 +257,8 @@ inline std::vector<double> differences(std::vector<double>& x,
   return result;
 }
 
-/// The double stage's gradients against differences: of the tile, of the queries and of what it has
-/// learned. What the stage adds to the output counts too.
+/// The gradients of the double stage against differences: of the tile, of the queries and of
+/// learned numbers. Contributions of the stage to the output are included.
 template <typename Make>
 void compare_with_differences(const std::vector<double>& parameters, const Make& make,
                               const StagePlace& place) {
@@ -274,7 +274,8 @@ void compare_with_differences(const std::vector<double>& parameters, const Make&
   expect_near(backward.gradient, differences(in.tile, loss), 1e-8, "tile");
   expect_near(learned.gradient, differences(learned.values, loss), 1e-8, "learned");
   std::vector<double> d_queries = differences(in.queries, loss);
-  for (double& x : d_queries) x /= place.query_unit;  // d_queries is of queries times the unit
+  for (double& x : d_queries)
+    x /= place.query_unit;  // d_queries is the gradient of queries * query_unit
   expect_near(backward.d_queries, d_queries, 1e-8, "queries");
 }
 

@@ -1,0 +1,104 @@
+#include "heed/models/block.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+BlockOptions sizes_of(const BlockConfig& block) {
+  return {.embed = block.embed,
+          .heads = block.heads,
+          .kv_heads = block.kv_heads,
+          .head_size = block.head_size,
+          .bias = block.bias,
+          .dropout = block.attention_dropout.value_or(block.dropout)};
+}
+
+}  // namespace
+
+void BlockConfig::fields(io::Fields& field) {
+  field("embed", embed, "features of a position", {.min = 1});
+  field("heads", heads, "heads of attention", {.min = 1});
+  field("kv_heads", kv_heads, "heads of keys and values; 0: as many as heads", {.min = 0});
+  field("head_size", head_size, "features of a head; 0: embed / heads", {.min = 0});
+  field("hidden", hidden, "features inside the feed-forward network; 0: four times embed",
+        {.min = 0});
+  field("activation", activation, "activation of the feed-forward network; the last two are gated");
+  field("norm", norm.kind, "kind of the norms: LayerNorm or RMSNorm");
+  field("norm_first", norm.first, "norms before attention and feed-forward (pre-norm), not after");
+  field("norm_eps", norm.eps, "added to the variance in norms", {.min = 0});
+  field("final_norm", norm.final, "a norm after the last layer; none: if norm_first");
+  field("bias", bias, "whether linear layers and norms have biases");
+  field("dropout", dropout, "dropout probability of residual branches and embeddings",
+        {.min = 0, .max = 1});
+  field("attention_dropout", attention_dropout,
+        "dropout probability of attention weights; none: as dropout", {.min = 0, .max = 1});
+  field("activation_dropout", activation_dropout,
+        "dropout probability in the feed-forward network; none: as dropout", {.min = 0, .max = 1});
+  field("attention", attention, "self-attention: a mechanism and its options");
+  field("positions", positions, "position code and its options");
+}
+
+void BlockConfig::validate() const {
+  HEED_CHECK(embed >= 1 && heads >= 1 && (head_size > 0 || embed % heads == 0),
+             "[block] embed {} is not a multiple of heads {}: change one of them, or give "
+             "head_size",
+             embed, heads);
+  for (const double p :
+       {dropout, attention_dropout.value_or(0.0), activation_dropout.value_or(0.0)}) {
+    HEED_CHECK(p >= 0.0 && p < 1.0, "[block] dropout {}: it must be at least 0 and below 1", p);
+  }
+}
+
+AttentionChoice BlockConfig::self_attention_of_layer() const {
+  BlockOptions options = sizes_of(*this);
+  if (positions.acts_in_attention()) options.position = positions.config();
+  return attention.within(options);
+}
+
+AttentionChoice BlockConfig::cross_attention_of_layer() const {
+  return cross_attention.within(sizes_of(*this));
+}
+
+void check_attention(std::string_view model, const AttentionPlace& place,
+                     const AttentionChoice& attention) {
+  const Traits& can = attention.traits();
+  HEED_CHECK(can.form == Form::sequence && (place.cross ? can.cross : can.self),
+             "[{}] {} \"{}\": a layer needs a mechanism that maps a sequence to a sequence{}; "
+             "`heed list` shows what each does",
+             model, place.key, attention.text(), place.cross ? " and attends to a memory" : "");
+  HEED_CHECK(!place.causal || can.causal,
+             "[{}] {} \"{}\": it attends to later positions; choose a mechanism that knows causal",
+             model, place.key, attention.text());
+}
+
+void check_used(std::string_view model, const BlockConfig& block, const BlockConfig& defaults,
+                std::span<const AttentionChoice> attentions) {
+  const auto check = [&](std::string_view key, std::string_view option, bool changed) {
+    if (!changed || std::ranges::any_of(attentions, [&](const AttentionChoice& attention) {
+          return attention.takes(option);
+        })) {
+      return;
+    }
+    fail(
+        "[{}] {} has no effect, since \"{}\" has no option \"{}\": leave it out, or choose "
+        "another attention",
+        model, key, attentions.front().mechanism().name, option);
+  };
+  check("heads", "heads", block.heads != defaults.heads);
+  check("kv_heads", "kv_heads", block.kv_heads != defaults.kv_heads);
+  check("head_size", "head_size", block.head_size != defaults.head_size);
+  check("attention_dropout", "dropout", block.attention_dropout != defaults.attention_dropout);
+}
+
+void check_trainable(std::string_view model, const AttentionChoice& attention) {
+  HEED_CHECK(attention.traits().gradient != Gradient::none,
+             "[{}] attention \"{}\" samples its positions, so the loss has no gradient by its "
+             "scores and they would never learn: use \"gumbel\", which has one, or train with "
+             "REINFORCE in a program of your own (heed/attention/reinforce.h)",
+             model, attention.text());
+}
+
+}  // namespace heed

@@ -1,0 +1,95 @@
+// What models do, whatever they are made of: one interface for each task. generation/ and training/
+// know models through these; kinds.h lists the models.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "heed/io/codec.h"
+#include "heed/models/decoding.h"
+#include "heed/nn/linear.h"
+#include "heed/nn/module.h"
+
+namespace heed {
+
+/// The tasks that models are trained for.
+enum class Task : std::uint8_t { translate, language, classify };
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<Task>, 3> enum_names(Task) {
+  return {
+      {{Task::translate, "translate"}, {Task::language, "language"}, {Task::classify, "classify"}}};
+}
+
+class ModelChoice;
+
+/// A model of the list.
+class Model : public Module {
+ public:
+  /// The kind of the model and its config.
+  virtual ModelChoice choice() const = 0;
+};
+
+/// The encoder's output.
+struct Memory {
+  Tensor states;   ///< [B, S, E].
+  Tensor lengths;  ///< i64 [B]: valid positions; undefined: all.
+
+  /// Sequence i becomes what sequence from[i] was.
+  void reorder(std::span<const std::int64_t> from);
+};
+
+/// Task::translate: reads a source and predicts the tokens of a target.
+class TranslationModel : public Model {
+ public:
+  /// ids [B, S], lengths i64 [B]. `weights`, if not null, receives one entry per layer.
+  virtual Memory encode(const Tensor& source, const Tensor& lengths = {},
+                        std::vector<LayerWeights>* weights = nullptr) const = 0;
+  /// The target so far, ids [B, T] -> [B, T, E].
+  virtual Tensor decode(const Tensor& target, const Memory& memory,
+                        std::vector<LayerWeights>* weights = nullptr) const = 0;
+  /// Starts to decode token by token. The model must outlive the result.
+  virtual std::unique_ptr<Decoding> start(const Memory& memory,
+                                          Stepping stepping = Stepping::automatic) const = 0;
+  /// Scores (logits) of the next token: [..., E] -> [..., V].
+  virtual const Linear& output_layer() const = 0;
+
+  virtual std::int64_t source_vocabulary() const = 0;
+  virtual std::int64_t target_vocabulary() const = 0;
+  /// The most tokens of a source and of a target.
+  virtual std::int64_t max_source() const = 0;
+  virtual std::int64_t max_target() const = 0;
+};
+
+/// Task::language: predicts the next token of a text.
+class CausalModel : public Model {
+ public:
+  /// ids [B, T] -> [B, T, E]; `weights`, if not null, receives one entry per layer.
+  virtual Tensor operator()(const Tensor& ids,
+                            std::vector<LayerWeights>* weights = nullptr) const = 0;
+  /// Starts to decode token by token. The model must outlive the result.
+  virtual std::unique_ptr<Decoding> start(std::int64_t batch) const = 0;
+  /// Scores (logits) of the next token: [..., E] -> [..., V].
+  virtual const Linear& output_layer() const = 0;
+
+  virtual std::int64_t vocabulary() const = 0;
+  /// The most tokens of a text.
+  virtual std::int64_t max_length() const = 0;
+};
+
+/// Task::classify: labels a text.
+class ClassificationModel : public Model {
+ public:
+  /// ids [B, T], lengths i64 [B] (undefined: all of T) -> scores (logits) of the classes [B, C].
+  virtual Tensor operator()(const Tensor& ids, const Tensor& lengths = {},
+                            std::vector<LayerWeights>* weights = nullptr) const = 0;
+
+  virtual std::int64_t vocabulary() const = 0;
+  virtual std::int64_t classes() const = 0;
+  /// The most tokens of a text.
+  virtual std::int64_t max_length() const = 0;
+};
+
+}  // namespace heed

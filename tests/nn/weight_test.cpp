@@ -1,0 +1,93 @@
+#include "heed/nn/weight.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/autograd/gradcheck.h"
+#include "heed/autograd/tape.h"
+#include "heed/ops/reduce.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/create.h"
+#include "tests/support/error_message.h"
+#include "tests/support/op_case.h"
+
+namespace heed {
+namespace {
+
+TEST(Weight, KnowsItsSizes) {
+  EXPECT_FALSE(Weight().defined());
+  const Weight weight(zeros({5, 3}, DType::f64));
+  EXPECT_TRUE(weight.defined());
+  EXPECT_EQ(weight.out(), 5);
+  EXPECT_EQ(weight.in(), 3);
+  EXPECT_EQ(weight.dtype(), DType::f64);
+}
+
+TEST(Weight, AProductIsThatOfLinear) {
+  Generator generator(1);
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const auto random = [&](const Shape& shape) {
+      return normal(shape, 0.0, 1.0, generator, dtype);
+    };
+    const Tensor matrix = random({13, 17}), bias = random({13});
+    const Weight weight(matrix);
+    for (const Shape& shape : {Shape{17}, Shape{1, 17}, Shape{2, 7, 17}, Shape{0, 17}}) {
+      const Tensor x = random(shape);
+      const LinearOptions all[] = {
+          {}, {.bias = bias}, {.bias = bias, .activation = kernels::Unary::gelu}};
+      for (const LinearOptions& options : all) {
+        EXPECT_TRUE(test::same_bits(weight.product(x, options), linear(x, matrix, options)))
+            << to_string(shape);
+      }
+    }
+  }
+}
+
+TEST(Weight, AProductHasTheGradientOfLinear) {
+  const Tensor values = randn({4, 3});
+  Tensor ours = values.detach(), theirs = values.detach();
+  ours.requires_grad();
+  theirs.requires_grad();
+  const Tensor x = randn({6, 3}), down = randn({6, 4});
+  backward(Weight(ours).product(x), down);
+  backward(linear(x, theirs), down);
+  EXPECT_TRUE(test::same_bits(ours.grad(), theirs.grad()));
+}
+
+TEST(Weight, RowsShareTheNumbers) {
+  Tensor matrix = from_values<float>({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2});
+  const Weight rows = Weight(matrix).rows(1, 3);
+  EXPECT_EQ(rows.out(), 2);
+  EXPECT_EQ(rows.in(), 2);
+  EXPECT_EQ(rows.data.to_vector<float>(), (std::vector<float>{3, 4, 5, 6}));
+  EXPECT_EQ(rows.data.storage(), matrix.storage()) << "no copy";
+  matrix.mutable_data<float>()[2] = 9.0f;
+  EXPECT_EQ(rows.data.to_vector<float>(), (std::vector<float>{9, 4, 5, 6}));
+  EXPECT_EQ(Weight(matrix).rows(2, 2).out(), 0);
+  EXPECT_NE(error_message([&] { Weight(matrix).rows(1, 5); }), "(no error)");
+}
+
+TEST(Weight, RowsPassTheirGradientOn) {
+  const Tensor matrix = from_values<float>({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2}).requires_grad();
+  const Tensor x = from_values<float>({10, 20}, {1, 2});
+  sum(Weight(matrix).rows(1, 3).product(x)).backward();
+  EXPECT_EQ(matrix.grad().to_vector<float>(), (std::vector<float>{0, 0, 10, 20, 10, 20, 0, 0}));
+
+  Generator generator(3);
+  const auto random = [&](const Shape& shape) {
+    return normal(shape, 0.0, 1.0, generator, DType::f64).requires_grad();
+  };
+  const GradCheckResult result =
+      gradcheck([](std::span<const Tensor> in) { return Weight(in[1]).rows(1, 3).product(in[0]); },
+                std::vector{random({5, 2}), random({4, 2})});
+  EXPECT_TRUE(result.ok) << result.message;
+}
+
+TEST(Weight, CopiesAreTied) {
+  const Weight weight(ones({2, 2}).requires_grad());
+  const Weight copy = weight;
+  sum(copy.product(ones({1, 2}))).backward();
+  EXPECT_EQ(weight.data.grad().to_vector<float>(), (std::vector<float>{1, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace heed
