@@ -44,9 +44,14 @@ if(HEED_SANITIZE)
   target_link_options(heed_flags INTERFACE -fsanitize=${HEED_SANITIZE})
 endif()
 
-# heed_precompile(TARGET HEADER…): what most files of a target read is read once.
+# heed_precompile(TARGET HEADER…): what most files of a target read is read once. Instead of headers,
+# REUSE_FROM OTHER takes those of another target with the same flags.
 function(heed_precompile target)
-  target_precompile_headers(${target} PRIVATE ${ARGN})
+  if(ARGV1 STREQUAL "REUSE_FROM")
+    target_precompile_headers(${target} ${ARGN})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
 endfunction()
 

@@ -1,6 +1,10 @@
 # The fuzz targets: each fuzz/<name>_fuzz.cpp holds LLVMFuzzerTestOneInput for one parser. With
 # HEED_SANITIZE=fuzzer-no-link,… (clang, the preset fuzz) they are libFuzzer programs; otherwise
 # fuzz/replay_main.cpp runs the seeds in tests/fuzz_corpus/<name>/ and mutations of them, as a test.
+if(NOT HEED_SANITIZE MATCHES "fuzzer")
+  add_library(heed_fuzz_replay OBJECT fuzz/replay_main.cpp)
+  target_link_libraries(heed_fuzz_replay PRIVATE heed heed_flags)
+endif()
 file(GLOB heed_fuzz_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/fuzz/*_fuzz.cpp)
 foreach(source ${heed_fuzz_sources})
   cmake_path(GET source STEM target)
@@ -10,7 +14,7 @@ foreach(source ${heed_fuzz_sources})
   if(HEED_SANITIZE MATCHES "fuzzer")
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   else()
-    target_sources(${target} PRIVATE fuzz/replay_main.cpp)
+    target_link_libraries(${target} PRIVATE heed_fuzz_replay)
     if(HEED_BUILD_TESTS)
       add_test(NAME fuzz.${name}
                COMMAND ${target} ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/${name} 20000)

@@ -20,7 +20,7 @@ function(heed_add_snippet_program name)
   add_executable(snippet_${name} ${PROJECT_BINARY_DIR}/snippets/${name}.cpp)
   # A snippet shows a value without using it; warnings about that help nobody.
   target_link_libraries(snippet_${name} PRIVATE heed heed_flags)
-  target_compile_options(snippet_${name} PRIVATE -Wno-unused)
+  target_compile_options(snippet_${name} PRIVATE -Wno-unused $<$<CONFIG:Release>:-O1>)
   set_target_properties(snippet_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                                    ${PROJECT_BINARY_DIR}/snippets)
 endfunction()

@@ -1,7 +1,7 @@
-"""The wheel, as a user gets it: built from the source tree, installed into a folder of its own, and
+"""The wheel, as a user gets it: made from the source tree, installed into a folder of its own, and
 imported without anything of the build around it.
 
-Run as: wheel_check.py BUILD, the folder of a finished build, whose library is taken.
+Run as: wheel_check.py BUILD, the folder of a finished build, whose module is taken.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ def main() -> None:
     source = pathlib.Path(__file__).resolve().parents[2]
     work = build / "wheel_check"
     shutil.rmtree(work, ignore_errors=True)
-    run("cmake", "--install", build, "--prefix", work / "prefix")
     run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q",
-        "-C", f"build-dir={work / 'build'}", "-C", f"cmake.define.HEED_PREBUILT={work / 'prefix'}",
+        "-C", f"build-dir={work / 'build'}", "-C", f"cmake.define.HEED_PREBUILT={build}",
         "-w", work, source)
     (wheel,) = work.glob("heed-*.whl")
     run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", work / "site", wheel)
