@@ -23,6 +23,9 @@ class DecodingSteps : public StepModel {
   DecodingSteps(const Linear& output, std::int64_t rows, std::unique_ptr<Decoding> decoding,
                 ObservedWeights observed = ObservedWeights::none);
 
+  DecodingSteps(const DecodingSteps&) = delete;  // the decoding writes to a member
+  DecodingSteps& operator=(const DecodingSteps&) = delete;
+
   std::int64_t rows() const override { return rows_; }
   std::int64_t vocabulary() const override { return output_.weight.out(); }
   Tensor step(std::span<const std::int32_t> last) override;
