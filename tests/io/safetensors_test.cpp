@@ -131,11 +131,11 @@ TEST(Safetensors, RefusesABadFrame) {
       {"\xff\xff\xff\xff\xff\xff\xff\xff{}"sv, "header length at byte 0 is 18446744073709551615"},
       {"\x01\xe1\xf5\x05\0\0\0\0{}"sv,
        "header length at byte 0 is 100000001, the limit is 100000000"},
-      {"\4\0\0\0\0\0\0\0{} x"sv, "not right at byte 11"},
-      {"\3\0\0\0\0\0\0\0{}\0"sv, "not right at byte 10: a zero byte"},
+      {"\4\0\0\0\0\0\0\0{} x"sv, "invalid at byte 11"},
+      {"\3\0\0\0\0\0\0\0{}\0"sv, "invalid at byte 10: a zero byte"},
       {"\2\0\0\0\0\0\0\0[]"sv, "does not begin with {"},
       {"\3\0\0\0\0\0\0\0 {}"sv, "does not begin with {"},
-      {"\6\0\0\0\0\0\0\0{\"a\":1"sv, "not right at byte 13"},
+      {"\6\0\0\0\0\0\0\0{\"a\":1"sv, "invalid at byte 13"},
       {"\7\0\0\0\0\0\0\0{\"\xff\":1}"sv, "ill-formed UTF-8 byte"},
   };
   for (const auto& [file, reason] : cases) {
@@ -201,7 +201,7 @@ TEST(Safetensors, RefusesBadMembersOfTheHeader) {
   EXPECT_THAT(header_error(R"({"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},)"
                            R"("t":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})"),
               HasSubstr("invalid at byte 61: key \"t\" appears twice"));
-  EXPECT_THAT(header_error(std::string(100'000, '{')), HasSubstr("not right at byte 9"));
+  EXPECT_THAT(header_error(std::string(100'000, '{')), HasSubstr("invalid at byte 9"));
   EXPECT_THAT(header_error("{\"a\":" + std::string(100'000, '[')), HasSubstr("nested deeper"));
 }
 
