@@ -57,7 +57,7 @@ def test_quick_fills_what_is_not_given() -> None:
 
 
 def test_compare_names_mistakes() -> None:
-    with pytest.raises(heed.Error, match="rising"):
+    with pytest.raises(heed.Error, match="ascending"):
         heed.compare(sizes=[8, 4])
     with pytest.raises(heed.Error, match="recurrence"):
         heed.compare(**TINY, recurrence="rnn")
