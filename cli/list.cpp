@@ -59,7 +59,8 @@ void print_all() {
 }  // namespace
 
 void add_list(CLI::App& app) {
-  CLI::App* const verb = app.add_subcommand("list", "Show attention mechanisms, position codes, masks and kinds of models");
+  CLI::App* const verb = app.add_subcommand(
+      "list", "Show attention mechanisms, position codes, masks and kinds of models");
   const auto name = std::make_shared<std::string>();
   const auto json = std::make_shared<bool>(false);
   verb->add_option("name", *name, "show only this mechanism, with its options");

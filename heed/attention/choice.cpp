@@ -75,6 +75,10 @@ bool AttentionChoice::takes(std::string_view option) const {
   });
 }
 
+bool AttentionChoice::sets(std::string_view option) const {
+  return std::ranges::find(own_, option) != own_.end();
+}
+
 AttentionChoice AttentionChoice::within(const BlockOptions& block) const {
   HEED_CHECK(!block.position || takes("position"),
              "[attention] \"{}\" takes no position code inside, and \"{}\" acts there: choose one "

@@ -32,6 +32,8 @@ class AttentionChoice {
   const std::string& text() const { return text_; }
   /// Whether the mechanism has an option of this name.
   bool takes(std::string_view option) const;
+  /// Whether the text sets the option of this name.
+  bool sets(std::string_view option) const;
   /// All options with their values.
   std::vector<io::FieldInfo> options() const { return config_->options(); }
 

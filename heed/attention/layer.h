@@ -37,8 +37,8 @@ class DecodeState {
   virtual void reorder(std::span<const std::int64_t> from) = 0;
 
   /// If not null, receives the attention weights [B, H, T, Tk] of each step. Keys are counted from
-  /// the first one kept. A layer that keeps no keys (linear, average, lsh) writes nothing; a step of
-  /// so many positions that a window takes it in parts writes the weights of its last part.
+  /// the first one kept. A layer that keeps no keys (linear, average, lsh) writes nothing; a step
+  /// of so many positions that a window takes it in parts writes the weights of its last part.
   Tensor* weights = nullptr;
 };
 

@@ -1,6 +1,6 @@
-// Observers copy numbers out of a call of attention: stages/observers.h makes them, an AttentionSpec
-// lists them. What they copied is in tensors of the user after the call, without gradients. The
-// results of the call have the same bits with observers and without.
+// Observers copy numbers out of a call of attention: stages/observers.h makes them, an
+// AttentionSpec lists them. What they copied is in tensors of the user after the call, without
+// gradients. The results of the call have the same bits with observers and without.
 #pragma once
 
 #include <cstddef>

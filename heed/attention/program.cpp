@@ -141,8 +141,7 @@ void OwnedProgram<T>::bind_modifiers(const ProgramMaker& spec, const Sources& fr
 }
 
 template <typename T>
-void OwnedProgram<T>::add(const ProgramMaker::MadeStage& stage, const Sources& from,
-                          Stages& list) {
+void OwnedProgram<T>::add(const ProgramMaker::MadeStage& stage, const Sources& from, Stages& list) {
   std::span<Tensor> gradients = from.gradients;
   if (!gradients.empty()) gradients = gradients.subspan(stage.first, stage.count);
   const StageBinding to{program_.shape, from.inputs.subspan(stage.first, stage.count), gradients};
@@ -155,7 +154,7 @@ void OwnedProgram<T>::add(const ProgramMaker::MadeStage& stage, const Sources& f
 
 template <typename T>
 void OwnedProgram<T>::add_observations(const Sources& from, ObservePoint point, std::size_t after,
-                                   Stages& list) {
+                                       Stages& list) {
   for (const auto& observation : from.observations) {
     if (observation->point != point) continue;
     if (point == ObservePoint::scores && observation->after != after) continue;

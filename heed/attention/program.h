@@ -1,5 +1,5 @@
-// From a spec to the program that kernels run: ProgramMaker checks the spec against the sizes of one
-// call, OwnedProgram holds its stages in one precision.
+// From a spec to the program that kernels run: ProgramMaker checks the spec against the sizes of
+// one call, OwnedProgram holds its stages in one precision.
 #pragma once
 
 #include <memory>
@@ -69,7 +69,8 @@ template <typename T>
 class OwnedProgram {
  public:
   /// For a forward pass with observers.
-  OwnedProgram(const ProgramMaker& spec, std::span<const Tensor> inputs, const Observations& observations);
+  OwnedProgram(const ProgramMaker& spec, std::span<const Tensor> inputs,
+               const Observations& observations);
   /// For a backward pass. `gradients` is as long as `inputs`; undefined ones are not computed.
   OwnedProgram(const ProgramMaker& spec, std::span<const Tensor> inputs,
                std::span<Tensor> gradients);

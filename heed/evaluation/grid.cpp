@@ -34,7 +34,8 @@ std::size_t visible_width(std::string_view line) {
 
 std::size_t cell_width(std::string_view cell) {
   std::size_t widest = 0;
-  for (const std::string& line : lines_of_cell(cell)) widest = std::max(widest, visible_width(line));
+  for (const std::string& line : lines_of_cell(cell))
+    widest = std::max(widest, visible_width(line));
   return widest;
 }
 

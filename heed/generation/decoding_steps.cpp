@@ -21,14 +21,19 @@ std::vector<std::int64_t> identity(std::int64_t rows) {
   return all;
 }
 
-// One row of a step's weights, [rows, H, 1, Tk] -> [1, H, 1, keys]: the step's first key is number
-// `first`, and keys that it does not have get 0.
-Tensor row_of(const Tensor& weights, std::int64_t row, std::int64_t first, std::int64_t keys) {
-  const std::int64_t H = weights.size(1), Tk = weights.size(3);
-  Tensor own = slice(weights, 0, row, row + 1);                   // [1, H, 1, Tk]
-  if (first + Tk > keys) own = slice(own, 3, 0, keys - first);  // padding of the batch
+// Keys [first, last) of a sequence of `keys`.
+struct KeysOfStep {
+  std::int64_t first, last, keys;
+};
+
+// One row of a step's weights, [rows, H, 1, Tk] -> [1, H, 1, keys]. The step's first weights are
+// those of [first, last); what follows them, padding or extra keys, is left out; others are 0.
+Tensor row_of(const Tensor& weights, std::int64_t row, const KeysOfStep& of) {
+  const std::int64_t H = weights.size(1);
+  const Tensor own =
+      slice(slice(weights, 0, row, row + 1), 3, 0, of.last - of.first);  // [1, H, 1, last - first]
   const auto none = [&](std::int64_t count) { return zeros({1, H, 1, count}, weights.dtype()); };
-  return concat({none(first), own, none(keys - first - own.size(3))}, 3);
+  return concat({none(of.first), own, none(of.keys - of.last)}, 3);
 }
 
 }  // namespace
@@ -98,11 +103,11 @@ std::vector<LayerWeights> DecodingSteps::weights_of(const Hypothesis& hypothesis
     for (std::size_t t = 0; t < rows.size(); ++t) {
       const Tensor& weights = steps_[t].layers[layer].*which;
       if (!weights.defined()) return Tensor();
-      // Step t has t + 1 keys of its own; a cache with a window has dropped the first ones.
-      const std::int64_t own = static_cast<std::int64_t>(t) + 1;
+      // Step t has t + 1 keys of its own; a cache with a window has dropped the first of them.
       const bool is_self = which == &LayerWeights::self;
-      const std::int64_t first = is_self ? std::max<std::int64_t>(0, own - weights.size(3)) : 0;
-      all.push_back(row_of(weights, rows[t], first, keys));
+      const std::int64_t last = is_self ? static_cast<std::int64_t>(t) + 1 : keys;
+      const std::int64_t first = std::max<std::int64_t>(0, last - weights.size(3));
+      all.push_back(row_of(weights, rows[t], {first, last, keys}));
     }
     return all.empty() ? Tensor() : concat(all, 2);  // [1, H, T, keys]
   };

@@ -18,10 +18,13 @@ Tensor ids_of(std::span<const std::int32_t> tokens, std::int64_t rows);
 
 class DecodingSteps : public StepModel {
  public:
-  /// Continues `rows` sequences. The output layer must outlive it. Weights for ObservedWeights::cross are
-  /// the mean over heads.
+  /// Continues `rows` sequences. The output layer must outlive it. Weights for
+  /// ObservedWeights::cross are the mean over heads.
   DecodingSteps(const Linear& output, std::int64_t rows, std::unique_ptr<Decoding> decoding,
                 ObservedWeights observed = ObservedWeights::none);
+
+  DecodingSteps(const DecodingSteps&) = delete;  // the decoding writes to a member
+  DecodingSteps& operator=(const DecodingSteps&) = delete;
 
   std::int64_t rows() const override { return rows_; }
   std::int64_t vocabulary() const override { return output_.weight.out(); }

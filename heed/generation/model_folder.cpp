@@ -111,7 +111,7 @@ FolderConfig read_config(const fs::path& folder) {
   return config;
 }
 
-// A model of one task; `verb` uses models of the task that the folder holds.
+// The model of a folder, which must be of that task.
 template <typename Loaded>
 Loaded load_as(const fs::path& place, Task task) {
   const fs::path folder = find_model(place);

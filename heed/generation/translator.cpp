@@ -74,8 +74,8 @@ std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
         {.token = target_->special().begin, .source_length = std::ssize(tokens), .stream = stream});
   }
   std::vector<LayerWeights> encoder;
-  const Memory memory = model_->encode(batch.tokens, batch.lengths,
-                                       options.observed == ObservedWeights::all ? &encoder : nullptr);
+  const Memory memory = model_->encode(
+      batch.tokens, batch.lengths, options.observed == ObservedWeights::all ? &encoder : nullptr);
   DecodingSteps steps(model_->output_layer(), std::ssize(sources),
                       model_->start(memory, options.stepping), options.observed);
   SearchOptions bounded = options.search;

@@ -42,7 +42,8 @@ void BlockConfig::fields(io::Fields& field) {
 }
 
 void BlockConfig::validate() const {
-  HEED_CHECK(embed >= 1 && heads >= 1 && (head_size > 0 || embed % heads == 0),
+  const bool uses_heads = attention.takes("heads") && !attention.sets("heads");
+  HEED_CHECK(embed >= 1 && heads >= 1 && (!uses_heads || head_size > 0 || embed % heads == 0),
              "[block] embed {} is not a multiple of heads {}: change one of them, or give "
              "head_size",
              embed, heads);

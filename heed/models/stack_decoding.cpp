@@ -23,7 +23,9 @@ class StateDecoding : public Decoding {
     return stack_.step(x, state_);  // [B, T, E]
   }
   void reorder(std::span<const std::int64_t> from) override { state_.reorder(from); }
-  void observe(std::vector<LayerWeights>& to, ObservedWeights what) override { state_.observe(to, what); }
+  void observe(std::vector<LayerWeights>& to, ObservedWeights what) override {
+    state_.observe(to, what);
+  }
 
  private:
   const TextEmbedding& tokens_;

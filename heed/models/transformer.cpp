@@ -75,7 +75,8 @@ std::vector<AttentionChoice> TransformerConfig::attentions() const {
 }
 
 void TransformerConfig::validate() const {
-  block.validate();
+  encoder_block().validate();
+  decoder_block().validate();
   const std::vector<AttentionChoice> all = attentions();
   check_attention("transformer", {.key = "encoder_attention"}, all[0]);
   check_attention("transformer", {.key = "decoder_attention", .causal = true}, all[1]);

@@ -17,15 +17,15 @@ namespace heed::plot {
 namespace {
 
 constexpr double kSheetMargin = 20.0;
-constexpr double kLeastWidth = 44.0;  // smallest width of a matrix, so that the names of heads fit
-constexpr double kMatrixGap = 10.0;         // between matrices
-constexpr double kSectionGap = 34.0;     // between sections
-constexpr double kLayerName = 20.0;   // room at the left of a section
-constexpr double kHeadName = 16.0;    // room above the tokens of the columns
-constexpr double kTitle = 26.0;       // height of the title of a section
-constexpr double kHeader = 76.0;      // height of the text and the model's output
-constexpr double kTitleLetter = 0.56;      // average width of a letter, relative to its size
-constexpr double kPower = 0.5;        // shade by the square root, so that small weights are visible
+constexpr double kLeastWidth = 44.0;   // smallest width of a matrix, so that the names of heads fit
+constexpr double kMatrixGap = 10.0;    // between matrices
+constexpr double kSectionGap = 34.0;   // between sections
+constexpr double kLayerName = 20.0;    // room at the left of a section
+constexpr double kHeadName = 16.0;     // room above the tokens of the columns
+constexpr double kTitle = 26.0;        // height of the title of a section
+constexpr double kHeader = 76.0;       // height of the text and the model's output
+constexpr double kTitleLetter = 0.56;  // average width of a letter, relative to its size
+constexpr double kPower = 0.5;  // shade by the square root, so that small weights are visible
 constexpr double kLegendWidth = 270.0, kLegendHeight = 48.0;
 constexpr std::size_t kLongestLabel = 18;
 constexpr std::string_view kGrey = "#666666";

@@ -41,7 +41,9 @@ void SubwordNmtOptions::validate() const {
 }
 
 SubwordNmt::SubwordNmt(BpeCodes codes, Vocabulary vocabulary, SubwordNmtOptions options)
-    : codes_(std::move(codes)), vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
+    : VocabularyTokenizer(std::move(vocabulary), options.separator),
+      codes_(std::move(codes)),
+      options_(std::move(options)) {
   options_.validate();
 }
 
@@ -49,8 +51,8 @@ std::vector<std::string_view> SubwordNmt::parts_of(std::string_view word) const 
   if (!options_.threshold) return codes_.segment(word);
   return codes_.segment(word, [&](std::string_view part, bool is_last) {
     const std::string token = fmt::format("{}{}", part, is_last ? "" : options_.separator);
-    return vocabulary_.contains(token) &&
-           vocabulary_.count(vocabulary_.id_of(token)) >= *options_.threshold;
+    return vocabulary().contains(token) &&
+           vocabulary().count(vocabulary().id_of(token)) >= *options_.threshold;
   });
 }
 
@@ -65,20 +67,12 @@ std::vector<std::string> SubwordNmt::cut(std::string_view text) const {
 
 std::vector<std::int32_t> SubwordNmt::encode(std::string_view text) const {
   std::vector<std::int32_t> ids;
-  for (const std::string& token : cut(text)) ids.push_back(vocabulary_.id_of(token));
+  for (const std::string& token : cut(text)) ids.push_back(vocabulary().id_of(token));
   return ids;
 }
 
-std::string SubwordNmt::decode(std::span<const std::int32_t> ids) const {
-  return join_tokens(vocabulary_, ids, options_.separator);
-}
-
-bool SubwordNmt::continues_word(std::int32_t id) const {
-  return vocabulary_.token(id).ends_with(options_.separator);
-}
-
 std::vector<Tokenizer::File> SubwordNmt::files() const {
-  TokenizerFile file = tokenizer_file(TokenizerKind::subword_nmt, vocabulary_);
+  TokenizerFile file = tokenizer_file(TokenizerKind::subword_nmt, vocabulary());
   file.joint = options_.separator;
   file.threshold = options_.threshold;
   file.codes = codes_.lines();

@@ -13,6 +13,7 @@
 #include "heed/text/bpe_codes.h"
 #include "heed/text/tokenizer.h"
 #include "heed/text/vocabulary.h"
+#include "heed/text/words.h"
 
 namespace heed {
 
@@ -31,7 +32,7 @@ struct SubwordNmtOptions {
 };
 
 /// A tokenizer that uses BPE codes and a word list.
-class SubwordNmt : public Tokenizer {
+class SubwordNmt : public VocabularyTokenizer {
  public:
   SubwordNmt(BpeCodes codes, Vocabulary vocabulary, SubwordNmtOptions options = {});
 
@@ -40,23 +41,15 @@ class SubwordNmt : public Tokenizer {
 
   std::string_view kind() const override { return "subword_nmt"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
-  std::string decode(std::span<const std::int32_t> ids) const override;
-  std::int64_t size() const override { return vocabulary_.size(); }
-  SpecialTokens special() const override { return vocabulary_.special(); }
-  std::string piece(std::int32_t id) const override { return vocabulary_.token(id); }
-  bool begins_word(std::int32_t id) const override { return !vocabulary_.is_silent(id); }
-  bool continues_word(std::int32_t id) const override;
   std::vector<File> files() const override;
 
   const BpeCodes& codes() const { return codes_; }
-  const Vocabulary& vocabulary() const { return vocabulary_; }
   const SubwordNmtOptions& options() const { return options_; }
 
  private:
   std::vector<std::string_view> parts_of(std::string_view word) const;
 
   BpeCodes codes_;
-  Vocabulary vocabulary_;
   SubwordNmtOptions options_;
 };
 

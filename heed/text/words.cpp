@@ -54,30 +54,31 @@ std::string join_tokens(const Vocabulary& vocabulary, std::span<const std::int32
   return text;
 }
 
-Words::Words(Vocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {
-  joint_ = joint_of(vocabulary_);
-}
-
-Words::Words(Vocabulary vocabulary, std::string joint)
+VocabularyTokenizer::VocabularyTokenizer(Vocabulary vocabulary, std::string joint)
     : vocabulary_(std::move(vocabulary)), joint_(std::move(joint)) {}
 
-std::vector<std::int32_t> Words::encode(std::string_view text) const {
-  std::vector<std::int32_t> ids;
-  for (const std::string_view word : split_at_spaces(text)) ids.push_back(vocabulary_.id_of(word));
-  return ids;
-}
-
-std::string Words::decode(std::span<const std::int32_t> ids) const {
+std::string VocabularyTokenizer::decode(std::span<const std::int32_t> ids) const {
   return join_tokens(vocabulary_, ids, joint_);
 }
 
-bool Words::continues_word(std::int32_t id) const {
+bool VocabularyTokenizer::continues_word(std::int32_t id) const {
   return has_joint(vocabulary_.token(id), joint_);
 }
 
+Words::Words(Vocabulary words) : VocabularyTokenizer(words, joint_of(words)) {}
+
+Words::Words(Vocabulary words, std::string joint)
+    : VocabularyTokenizer(std::move(words), std::move(joint)) {}
+
+std::vector<std::int32_t> Words::encode(std::string_view text) const {
+  std::vector<std::int32_t> ids;
+  for (const std::string_view word : split_at_spaces(text)) ids.push_back(vocabulary().id_of(word));
+  return ids;
+}
+
 std::vector<Tokenizer::File> Words::files() const {
-  TokenizerFile file = tokenizer_file(TokenizerKind::words, vocabulary_);
-  file.joint = joint_;
+  TokenizerFile file = tokenizer_file(TokenizerKind::words, vocabulary());
+  file.joint = joint();
   return {{"tokenizer.heed.json", tokenizer_text(file)}};
 }
 

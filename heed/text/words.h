@@ -25,8 +25,29 @@ std::string joint_of(const Vocabulary& vocabulary);
 std::string join_tokens(const Vocabulary& vocabulary, std::span<const std::int32_t> ids,
                         std::string_view joint);
 
+/// Base of tokenizers with a word list. A token that ends in the joint is joined to the next one.
+class VocabularyTokenizer : public Tokenizer {
+ public:
+  std::string decode(std::span<const std::int32_t> ids) const override;
+  std::int64_t size() const override { return vocabulary_.size(); }
+  SpecialTokens special() const override { return vocabulary_.special(); }
+  std::string piece(std::int32_t id) const override { return vocabulary_.token(id); }
+  bool begins_word(std::int32_t id) const override { return !vocabulary_.is_silent(id); }
+  bool continues_word(std::int32_t id) const override;
+
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  const std::string& joint() const { return joint_; }
+
+ protected:
+  VocabularyTokenizer(Vocabulary vocabulary, std::string joint);
+
+ private:
+  Vocabulary vocabulary_;
+  std::string joint_;
+};
+
 /// A tokenizer that uses a word list.
-class Words : public Tokenizer {
+class Words : public VocabularyTokenizer {
  public:
   /// Uses the joint of the vocabulary.
   explicit Words(Vocabulary vocabulary);
@@ -35,20 +56,7 @@ class Words : public Tokenizer {
 
   std::string_view kind() const override { return "words"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
-  std::string decode(std::span<const std::int32_t> ids) const override;
-  std::int64_t size() const override { return vocabulary_.size(); }
-  SpecialTokens special() const override { return vocabulary_.special(); }
-  std::string piece(std::int32_t id) const override { return vocabulary_.token(id); }
-  bool begins_word(std::int32_t id) const override { return !vocabulary_.is_silent(id); }
-  bool continues_word(std::int32_t id) const override;
   std::vector<File> files() const override;
-
-  const Vocabulary& vocabulary() const { return vocabulary_; }
-  const std::string& joint() const { return joint_; }
-
- private:
-  Vocabulary vocabulary_;
-  std::string joint_;
 };
 
 /// Makes a vocabulary of the words of text files, plain or gzip.

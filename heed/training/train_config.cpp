@@ -52,7 +52,7 @@ void ModelSections::fields(io::Fields& field) {
 
 const ModelChoice& ModelSections::at(const ModelKind& kind) const {
   for (const ModelChoice& section : sections_) {
-    if (&section.kind() == &kind) return section;
+    if (section.kind().name == kind.name) return section;
   }
   HEED_ASSERT(false);
 }

@@ -1,6 +1,6 @@
 """heed on JAX's arrays: agreement with jax.nn.dot_product_attention, and how memory is shared.
 
-JAX has heads behind positions, [B, T, N, H], and heed before them.
+JAX has heads after positions, [B, T, N, H], and heed before them.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def test_results_in_all_combinations(
 
 
 def test_scores_of_stages_around_a_mask() -> None:
-    """Before the mask they are those of all pairs, behind it hidden ones are -inf."""
+    """Before the mask they are those of all pairs, after it hidden ones are -inf."""
     q, k, v = twin.arrays(2, *SHAPES)
     seen = twin.causal(5, 7)
     right = twin.attention(q, k, v, modifiers=(twin.soft_cap(0.5),), seen=seen)

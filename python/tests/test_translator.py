@@ -271,13 +271,18 @@ def test_what_on_text_raises_is_raised(language_model: heed.LanguageModel) -> No
         language_model.generate("A", max_length=10, on_text=refuse)
 
 
-def test_classifies_what_the_program_does(folder: pathlib.Path, sentences: list[str]) -> None:
+def write_labels(folder: pathlib.Path, sentences: list[str]) -> pathlib.Path:
+    """A file of labelled lines for classifiers."""
     rows = [f"{'question' if line.endswith('?') else 'statement'}\t{line}\n" for line in sentences]
     (folder / "labels").write_text("".join(rows), encoding="utf-8")
+    return folder / "labels"
+
+
+def test_classifies_what_the_program_does(folder: pathlib.Path, sentences: list[str]) -> None:
     heed.train(
         task="classify",
         model=folder / "classifier",
-        train_sets=[folder / "labels"],
+        train_sets=[write_labels(folder, sentences)],
         vocabulary__kind="characters",
         classifier={"embed": 32, "heads": 2, "hidden": 32, "layers": 1},
         after="20u",
@@ -294,8 +299,49 @@ def test_classifies_what_the_program_does(folder: pathlib.Path, sentences: list[
         assert sum(one.values()) == pytest.approx(1.0, abs=1e-5)
     seen = classifier.attention(sentences[0])
     assert seen.result == classifier.classify(sentences[0]) and seen.cross == []
-    with pytest.raises(heed.Error, match="translator"):
+    with pytest.raises(heed.Error, match='task "classify" \\(classifier\\), not for "translate"'):
         heed.Translator(folder / "classifier")
+
+
+def test_a_model_without_attention(folder: pathlib.Path, sentences: list[str]) -> None:
+    heed.train(
+        task="classify",
+        kind="bag_of_words",
+        model=folder / "bag",
+        train_sets=[write_labels(folder, sentences)],
+        vocabulary__kind="characters",
+        bag_of_words={"embed": 16},
+        after="20u",
+    )
+    classifier = heed.Classifier(folder / "bag")
+    assert classifier.classify("A dog runs.") in ("question", "statement")
+    assert classifier.config["embed"] == 16
+    with pytest.raises(heed.Error, match="no attention"):
+        classifier.attention("A dog runs.")
+
+
+def test_load_gives_the_model_of_the_task(
+    translator: heed.Translator,
+    language_model: heed.LanguageModel,
+    folder: pathlib.Path,
+    sentences: list[str],
+) -> None:
+    loaded = heed.load(folder / "translator")
+    assert type(loaded) is heed.Translator
+    assert loaded.translate(sentences[0]) == translator.translate(sentences[0])
+    generator = heed.load(str(folder / "language"))
+    assert type(generator) is heed.LanguageModel
+    options: dict[str, Any] = {"max_length": 20, "seed": 3}
+    assert generator.generate("The", **options) == language_model.generate("The", **options)
+    heed.train(
+        task="classify",
+        model=folder / "loaded",
+        train_sets=[write_labels(folder, sentences)],
+        vocabulary__kind="characters",
+        classifier={"embed": 16, "heads": 2, "hidden": 16, "layers": 1},
+        after="2u",
+    )
+    assert type(heed.load(folder / "loaded")) is heed.Classifier
 
 
 # ---- the process ---------------------------------------------------------------------------------
@@ -362,6 +408,7 @@ except KeyboardInterrupt:
         (lambda t: t.score_batch(["a"], ["b"], beam_size=3), "beam_size"),
         (lambda t: t.attention("a", 3), "target"),
         (lambda t: heed.Translator(3), "path"),
+        (lambda t: heed.load(3), "path"),
     ],
 )
 def test_wrong_types(
@@ -391,6 +438,9 @@ def test_models_that_are_not_there(tmp_path: pathlib.Path) -> None:
     for model in (heed.Translator, heed.LanguageModel, heed.Classifier):
         with pytest.raises(heed.Error, match="config.json"):
             model(tmp_path)
+    with pytest.raises(heed.Error, match="config.json"):
+        heed.load(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps({"kind": "poem"}))
-    with pytest.raises(heed.Error, match="poem"):
-        heed.Translator(tmp_path)
+    for load in (heed.Translator, heed.load):
+        with pytest.raises(heed.Error, match="poem"):
+            load(tmp_path)

@@ -40,7 +40,7 @@ TEST(ShapeTest, EqualityIsOfRankAndSizes) {
   EXPECT_FALSE((Shape{2, 3}) == (Shape{2, 3, 1}));
   Shape shrunk = {2, 3, 9};
   shrunk.erase(2);
-  EXPECT_EQ(shrunk, (Shape{2, 3})) << "what lies behind the rank does not count";
+  EXPECT_EQ(shrunk, (Shape{2, 3})) << "what lies after the rank does not count";
 }
 
 TEST(ShapeTest, InsertAndErase) {

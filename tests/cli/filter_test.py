@@ -139,7 +139,7 @@ def test_long_sentences(folder):
     call = ["translate", "-m", folder / "t", "--max-source=3"]
     text = "Who sleeps ?\nWho sleeps ? Who sleeps ?\n"
     out, said = run(*call, given=text)
-    assert out.splitlines()[0] == out.splitlines()[1], "cut behind the third word"
+    assert out.splitlines()[0] == out.splitlines()[1], "cut after the third word"
     assert "standard input:2 has 6 tokens: only the first 3 are translated" in said
     out, said = run(*call, "--on-long=skip", given=text)
     assert out.splitlines()[1] == "" and "an empty line stands for it" in said

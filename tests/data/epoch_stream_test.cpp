@@ -37,11 +37,11 @@ TEST(EpochStream, GoesThroughEpochs) {
   EXPECT_EQ(stream.position(), (StreamPosition{0, 0}));
   EXPECT_EQ(stream.epoch_batches(), 2);
   const std::int32_t numbers[] = {0, 1, 100, 101, 102, 200, 201, 300};
-  const StreamPosition behind[] = {{0, 1}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {3, 0}, {3, 1}};
+  const StreamPosition after[] = {{0, 1}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {3, 0}, {3, 1}};
   const std::int64_t sizes[] = {2, 2, 3, 3, 3, 2, 2, 3};
   for (int i = 0; i < 8; ++i) {
     EXPECT_THAT(stream.next(), ElementsAre(numbers[i]));
-    EXPECT_EQ(stream.position(), behind[i]) << i;
+    EXPECT_EQ(stream.position(), after[i]) << i;
     EXPECT_EQ(stream.epoch_batches(), sizes[i]) << i;
   }
 }
@@ -82,7 +82,7 @@ TEST(EpochStream, PassesExceptionsOnAndRecovers) {
   Stream stream(maker);
   for (int i = 0; i < 3; ++i) stream.next();
   EXPECT_EQ(error_message([&] { stream.next(); }), "row 101 is bad");
-  EXPECT_EQ(stream.position(), (StreamPosition{1, 1})) << "behind the last good batch";
+  EXPECT_EQ(stream.position(), (StreamPosition{1, 1})) << "after the last good batch";
   stream.seek({1, 2});
   EXPECT_THAT(stream.next(), ElementsAre(102));
 }

@@ -112,7 +112,7 @@ TEST(TokenStream, RefusesBadTextAndSizes) {
               HasSubstr("blocks of 0 rows"));
   EXPECT_THAT(error_message([] { counting(4).blocks({.rows = 1, .length = 4}, 1); }),
               HasSubstr("block 1 of 1"));
-  EXPECT_THAT(error_message([] { counting(4).split(1.5); }), HasSubstr("share of 1.5"));
+  EXPECT_THAT(error_message([] { counting(4).split(1.5); }), HasSubstr("share is 1.5"));
 }
 
 TEST(TokenStream, SplitsTinyShakespeareAsNanoGptDoes) {

@@ -36,8 +36,8 @@ TEST(Alignment, RefusesWhatIsNoLink) {
   const auto message = [](const std::string& text, std::int32_t first) {
     return error_message([&] { parse_alignments(text, "gold", first); });
   };
-  EXPECT_THAT(message("0-0\n1-x", 0), HasSubstr("gold:2: \"1-x\" is no link"));
-  EXPECT_THAT(message("a", 0), HasSubstr("gold:1: \"a\" is no link"));
+  EXPECT_THAT(message("0-0\n1-x", 0), HasSubstr("gold:2: \"1-x\" is not a link"));
+  EXPECT_THAT(message("a", 0), HasSubstr("gold:1: \"a\" is not a link"));
   EXPECT_THAT(message("1-2-3", 0), HasSubstr("not a link"));
   EXPECT_THAT(message("-1-2", 0), HasSubstr("not a link"));
   EXPECT_THAT(message("99999999999-1", 0), HasSubstr("not a link"));

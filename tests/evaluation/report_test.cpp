@@ -11,7 +11,7 @@
 namespace heed::evaluation {
 namespace {
 
-// The files behind tests/golden/score/all.txt: first translation, first reference.
+// The files of tests/golden/score/all.txt: first translation, first reference.
 std::vector<Reported> hostile_reports() {
   const auto columns = test::hostile_columns();
   const std::vector<Lines> references = {columns[2]};

@@ -1,5 +1,5 @@
-// Weights of sentences as safetensors and JSON: those of the translation, in a file that is whole or
-// absent.
+// Weights of sentences as safetensors and JSON: those of the translation, in a file that is whole
+// or absent.
 #include "heed/generation/attention_file.h"
 
 #include <gmock/gmock.h>

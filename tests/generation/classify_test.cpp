@@ -60,15 +60,15 @@ TEST(Classify, KeepsTheOrderWhateverTheBatches) {
       EXPECT_NEAR(few[i][c], alone[c], 1e-5) << texts[i];
     }
   }
-  EXPECT_EQ(error_message([&] {
-              classify_texts(classifier, texts, {}, [] { throw Error("enough"); });
-            }),
-            "enough");
+  EXPECT_EQ(
+      error_message([&] { classify_texts(classifier, texts, {}, [] { throw Error("enough"); }); }),
+      "enough");
 }
 
 TEST(Classify, ReadsNoMoreThanItMay) {
   const TextClassifier classifier = tiny_classifier();
-  const auto cut = classify_texts(classifier, std::vector<std::string>{"abcdef"}, {.max_source = 3});
+  const auto cut =
+      classify_texts(classifier, std::vector<std::string>{"abcdef"}, {.max_source = 3});
   EXPECT_EQ(cut, classify_texts(classifier, std::vector<std::string>{"ab"}));
 }
 

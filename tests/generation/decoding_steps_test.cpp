@@ -14,7 +14,7 @@
 #include "tests/models/transformer_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::decoding_steps_test {
 namespace {
 
 using test::lengths_of;
@@ -178,8 +178,8 @@ struct Observing {
   std::vector<NBest> search_with(DecodingSteps& steps, const SearchOptions& options) const {
     std::vector<Start> starts;
     for (const auto& source : sources) {
-      starts.push_back({.token = translator.target()->special().begin,
-                        .source_length = std::ssize(source)});
+      starts.push_back(
+          {.token = translator.target()->special().begin, .source_length = std::ssize(source)});
     }
     return search(steps, starts, make_plan(options, translator.target()->special()));
   }
@@ -263,4 +263,4 @@ TEST(DecodingSteps, LeavesOutWhatALayerDoesNotGive) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::decoding_steps_test

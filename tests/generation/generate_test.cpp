@@ -29,7 +29,8 @@ TEST(Generate, StepsAfterAPromptAreTheWholePass) {
   const TextGenerator generator = tiny_generator();
   const std::vector<std::int32_t> text = generator.tokenizer->encode("bad cabbage");
   const NoGrad no_grad;
-  const Tensor whole = generator.model->output_layer()((*generator.model)(ids_of(text, 1)));  // [1, T, V]
+  const Tensor whole =
+      generator.model->output_layer()((*generator.model)(ids_of(text, 1)));  // [1, T, V]
   for (const std::size_t first : {1u, 2u, 6u}) {
     SCOPED_TRACE(first);
     const auto steps =
@@ -60,9 +61,9 @@ TEST(Generate, GivesTheTextPieceByPiece) {
   const SearchOptions sampled{.method = SearchMethod::sample, .seed = 4};
   for (const GenerateOptions& options : {of_length(9), of_length(9, sampled)}) {
     std::vector<std::string> pieces;
-    const auto found = generate_text(
-        generator, prompt, options,
-        {.on_text = [&](const std::string& text) { pieces.push_back(text); }});
+    const auto found =
+        generate_text(generator, prompt, options,
+                      {.on_text = [&](const std::string& text) { pieces.push_back(text); }});
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].hypothesis.tokens.size(), 9u);
     ASSERT_EQ(pieces.size(), 9u + 1u) << "a letter each, and what the end may add";
@@ -90,9 +91,8 @@ TEST(Generate, CanBeStoppedAtAnyStep) {
   const auto stop = [&] {
     if (++steps == 4) throw Error("enough");
   };
-  EXPECT_EQ(error_message([&] {
-              generate_text(generator, prompt, of_length(9, three), {.on_step = stop});
-            }),
+  EXPECT_EQ(error_message(
+                [&] { generate_text(generator, prompt, of_length(9, three), {.on_step = stop}); }),
             "enough");
   EXPECT_EQ(steps, 4);
 }
@@ -175,9 +175,15 @@ TEST(Generate, EndlessStepsFollowTheirRows) {
 
 TEST(Generate, ReadsPrompts) {
   const TextGenerator generator = tiny_generator();
-  const Prompt prompt = read_prompt(generator, "bad x");
-  EXPECT_EQ(prompt.tokens, generator.tokenizer->encode("bad x"));
-  EXPECT_EQ(prompt.text, generator.tokenizer->decode(prompt.tokens)) << "x is unknown";
+  EXPECT_EQ(read_prompt(generator, "bad").text, "bad");
+  for (const char* const text : {"bad cab", "bxd", "bad x"}) {  // x is unknown
+    const Prompt prompt = read_prompt(generator, text);
+    EXPECT_EQ(prompt.tokens, generator.tokenizer->encode(text));
+    const GeneratedText found = generate_text(generator, prompt, of_length(5))[0];
+    Tokens all = prompt.tokens;
+    all.insert(all.end(), found.hypothesis.tokens.begin(), found.hypothesis.tokens.end());
+    EXPECT_EQ(prompt.text + found.text, generator.tokenizer->decode(all)) << text;
+  }
 }
 
 TEST(Generate, BeginsWithALineEndOrBegin) {

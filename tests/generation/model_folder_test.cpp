@@ -1,5 +1,5 @@
-// Model folders: what tells one kind from another, models of every task saved and loaded, parts that
-// do not belong together, and folders that former versions have written.
+// Model folders: what tells one kind from another, models of every task saved and loaded, parts
+// that do not belong together, and folders that former versions have written.
 #include "heed/generation/model_folder.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 #include "tests/support/op_case.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed {
+namespace heed::model_folder_test {
 namespace {
 
 using test::letters;
@@ -145,9 +145,8 @@ TEST(ModelFolder, RefusesLabelsOfOtherClasses) {
   const TempDir dir;
   save_model(tiny_classifier(), dir.path());
   edit_config(dir, "\"ugly\"", "\"ugly\", \"fine\"");
-  for (const auto& load :
-       {std::function<void()>([&] { load_model(dir.path()); }),
-        std::function<void()>([&] { load_text_classifier(dir.path()); })}) {
+  for (const auto& load : {std::function<void()>([&] { load_model(dir.path()); }),
+                           std::function<void()>([&] { load_text_classifier(dir.path()); })}) {
     EXPECT_THAT(error_message(load), HasSubstr("3 classes, and there are 4 labels"));
     EXPECT_THAT(error_message(load), HasSubstr(dir.path().string()));
   }
@@ -193,7 +192,8 @@ TEST(ModelFolder, LoadsATranslatorOfTheFormerVersion) {
   const Translator before = tiny_translator(config, tokenizer, tokenizer);
   save_model(before, dir.path());
   const std::string file = tokenizer->files()[0].name;
-  io::write_file(dir / "config.json", fmt::format(R"({{
+  io::write_file(dir / "config.json",
+                 fmt::format(R"({{
   "kind": "translator",
   "source_tokenizer": "{0}",
   "target_tokenizer": "{0}",
@@ -219,8 +219,7 @@ TEST(ModelFolder, LoadsATranslatorOfTheFormerVersion) {
     "positions": "shaw clip=4"
   }}
 }})",
-                                                  file, tokenizer->size(),
-                                                  tokenizer->special().padding));
+                             file, tokenizer->size(), tokenizer->special().padding));
   const LoadedModel loaded = load_model(dir.path());
   const auto& after = std::get<Translator>(loaded);
   const std::vector<std::string> sentences = {"abc", "hgfedcba abc de", "bad cab"};
@@ -244,7 +243,8 @@ TEST(ModelFolder, LoadsALanguageModelOfTheFormerVersion) {
   const TempDir dir;
   const TextGenerator before = tiny_generator();
   save_model(before, dir.path());
-  io::write_file(dir / "config.json", fmt::format(R"({{
+  io::write_file(dir / "config.json",
+                 fmt::format(R"({{
   "kind": "language_model",
   "tokenizer": "{}",
   "model": {{
@@ -262,8 +262,7 @@ TEST(ModelFolder, LoadsALanguageModelOfTheFormerVersion) {
     "positions": "learned max_length=16"
   }}
 }})",
-                                                  before.tokenizer->files()[0].name,
-                                                  before.tokenizer->size()));
+                             before.tokenizer->files()[0].name, before.tokenizer->size()));
   const TextGenerator after = load_text_generator(dir.path());
   const NoGrad no_grad;
   const Tensor ids = ids_of(before.tokenizer->encode("a bad cab"), 1);
@@ -271,4 +270,4 @@ TEST(ModelFolder, LoadsALanguageModelOfTheFormerVersion) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::model_folder_test

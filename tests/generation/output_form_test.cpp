@@ -104,8 +104,8 @@ TEST(OutputForm, ScoresAndAlignmentsAreThoseOfTheSearch) {
   Translated translated{.number = 0, .source = translator.read("ab"), .found = {}};
   OutputForm form{.with_score = true};
   EXPECT_EQ(observed_for(form), ObservedWeights::none);
-  translated.found = translator.translate(std::vector<std::string>{"ab"},
-                                          {.search = {.min_length = 2}})[0];
+  translated.found =
+      translator.translate(std::vector<std::string>{"ab"}, {.search = {.min_length = 2}})[0];
   translated.found[0].hypothesis.score = 1.25;
   EXPECT_THAT(output_lines(translator, translated, form, {}), EndsWith("\t1.2500\n"));
   form.alignment = AlignmentForm::hard;

@@ -25,10 +25,10 @@ struct TokenModelConfig {
 struct TokenModel : Module {
   explicit TokenModel(const TokenModelConfig& config)
       : embedding({.vocabulary = config.vocabulary, .size = config.block.embed}),
-        position(make_position(
-            config.block.positions.acts_in_attention() ? PositionConfig{}
-                                                       : config.block.positions.config(),
-            {.embed = config.block.embed})),
+        position(make_position(config.block.positions.acts_in_attention()
+                                   ? PositionConfig{}
+                                   : config.block.positions.config(),
+                               {.embed = config.block.embed})),
         norm({.size = config.block.embed}),
         out({.in = config.block.embed, .out = config.vocabulary}) {
     // As in GPT-2, so that embeddings are not larger than position codes.

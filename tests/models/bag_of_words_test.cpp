@@ -15,7 +15,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 
-namespace heed {
+namespace heed::bag_of_words_test {
 namespace {
 
 using test::lengths_of;
@@ -25,9 +25,7 @@ using test::same_bits;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-BagOfWordsConfig small() {
-  return {.vocabulary = test::kVocabulary, .classes = 3, .embed = 5};
-}
+BagOfWordsConfig small() { return {.vocabulary = test::kVocabulary, .classes = 3, .embed = 5}; }
 
 TEST(BagOfWords, IsALinearMapOfTheMean) {
   const BagOfWords model(small());
@@ -158,4 +156,4 @@ TEST(BagOfWords, WrongConfigsSayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::bag_of_words_test

@@ -74,6 +74,7 @@ TEST(Classifier, EveryMechanismThatFitsWorks) {
     SCOPED_TRACE(mechanism.name);
     ClassifierConfig config = small();
     config.block.attention = test::text_of(mechanism);
+    if (!config.block.attention.takes("heads")) config.block.heads = ClassifierConfig{}.block.heads;
     if (test::fits_self_attention(mechanism.traits)) {
       check_model(config, mechanism);
     } else {
@@ -133,8 +134,9 @@ TEST(Classifier, WrongConfigsSayWhatIsWrong) {
             "give head_size");
   EXPECT_EQ(complaint({"classes=0"}),
             "[classifier] a vocabulary of 11 and 0 classes: give both sizes");
-  EXPECT_THAT(complaint({"attention=pointer"}), HasSubstr("[classifier] attention \"pointer\": a layer needs a mechanism that maps"));
-  EXPECT_THAT(complaint({"attention=average", "positions=t5"}),
+  EXPECT_THAT(complaint({"attention=pointer"}),
+              HasSubstr("[classifier] attention \"pointer\": a layer needs a mechanism that maps"));
+  EXPECT_THAT(complaint({"attention=average", "heads=4", "positions=t5"}),
               HasSubstr("takes no position code"));
   EXPECT_THAT(complaint({"layers=0"}), HasSubstr("layers is 0"));
   ClassifierConfig config = small();

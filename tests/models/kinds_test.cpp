@@ -10,7 +10,7 @@
 #include "heed/models/transformer.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::kinds_test {
 namespace {
 
 using testing::AllOf;
@@ -22,7 +22,8 @@ TEST(ModelKinds, NamesAreUnique) {
     EXPECT_FALSE(kind.name.empty());
     EXPECT_FALSE(kind.what.empty());
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
-    if (!kind.former_name.empty()) EXPECT_TRUE(names.insert(kind.former_name).second) << kind.name;
+    if (kind.former_name.empty()) continue;
+    EXPECT_TRUE(names.insert(kind.former_name).second) << kind.name;
   }
 }
 
@@ -85,7 +86,7 @@ TEST(ModelKinds, EveryKindMakesAModelFromItsConfig) {
               kind.task == Task::classify);
 
     const ModelChoice own = model->choice();
-    EXPECT_EQ(&own.kind(), &kind);
+    EXPECT_EQ(own.kind().name, kind.name);
     const std::string text = io::to_toml(own);
     EXPECT_EQ(text, io::to_toml(choice));
     EXPECT_NE(text, io::to_toml(ModelChoice(kind))) << "not the defaults";
@@ -121,4 +122,4 @@ TEST(ModelChoice, CopiesHaveTheirOwnConfig) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::kinds_test

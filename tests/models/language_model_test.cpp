@@ -97,6 +97,8 @@ TEST(LanguageModel, EveryMechanismThatFitsWorks) {
     SCOPED_TRACE(mechanism.name);
     LanguageModelConfig config = small();
     config.block.attention = test::text_of(mechanism);
+    if (!config.block.attention.takes("heads"))
+      config.block.heads = LanguageModelConfig{}.block.heads;
     if (test::fits_self_attention(mechanism.traits) && mechanism.traits.causal) {
       check_model(config, mechanism);
     } else {
@@ -126,7 +128,8 @@ TEST(LanguageModel, TiesAreOneTensorSavedOnce) {
     LanguageModel model(config), other(config);
     model.clone_parameters();
     EXPECT_EQ(model.output.weight.data.storage()->data() ==
-                  model.tokens.tokens.weight.data.storage()->data(), tied);
+                  model.tokens.tokens.weight.data.storage()->data(),
+              tied);
     const TempDir dir;
     save_parameters(model, dir / "model.safetensors");
     const auto file = io::SafetensorsFile::open(dir / "model.safetensors");
@@ -197,7 +200,8 @@ TEST(LanguageModel, WrongUseSaysWhatIsWrong) {
     });
   };
   EXPECT_EQ(complaint({"attention=multi_haed"}),
-            "[config] flags: [attention] there is no mechanism \"multi_haed\": did you mean "
+            "[config] \"attention=multi_haed\": [attention] there is no mechanism \"multi_haed\": "
+            "did you mean "
             "\"multi_head\"?");
   EXPECT_EQ(complaint({"heads=3"}),
             "[config] flags: [block] embed 16 is not a multiple of heads 3: change one of them, or "

@@ -9,7 +9,7 @@
 #include "tests/models/transformer_case.h"
 #include "tests/support/error_message.h"
 
-namespace heed {
+namespace heed::stack_decoding_test {
 namespace {
 
 using test::TransformerBatch;
@@ -22,9 +22,8 @@ struct Case {
     whole = model.decode(batch.target, memory, &weights);
   }
   std::unique_ptr<Decoding> with_state() const {
-    return decode_with_state(
-        model.target, model.decoder,
-        {.batch = 3, .memory = memory.states, .lengths = memory.lengths});
+    return decode_with_state(model.target, model.decoder,
+                             {.batch = 3, .memory = memory.states, .lengths = memory.lengths});
   }
   std::unique_ptr<Decoding> by_replay() const { return decode_by_replay(model, memory); }
 
@@ -101,8 +100,7 @@ TEST(StackDecoding, ObservesRowsAfterTheyMove) {
     const Tensor ids = columns(columns(c.batch.target, 1, 1, 2), 0, 2, 3);  // [1, 1]
     const std::int64_t token = *ids.data<std::int64_t>();
     decoding->step(from_values<std::int64_t>({token, token}, {2, 1}));
-    const Tensor expected =
-        columns(test::row_of(c.weights[0].cross, 2), 1, 1, 2);  // [H, 1, S]
+    const Tensor expected = columns(test::row_of(c.weights[0].cross, 2), 1, 1, 2);  // [H, 1, S]
     for (const std::int64_t row : {0, 1}) {
       EXPECT_LE(test::max_relative_error(test::row_of(seen[0].cross, row), expected), 1e-5);
     }
@@ -152,4 +150,4 @@ TEST(StackDecoding, StateNeedsAttentionThatCanStep) {
 }
 
 }  // namespace
-}  // namespace heed
+}  // namespace heed::stack_decoding_test

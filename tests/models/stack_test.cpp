@@ -90,8 +90,7 @@ TEST(Stack, StepsGiveTheWholeWhileRowsComeAndGo) {
   const Stack decoder(small_decoder());
   Steps crossed{decoder, decoder.start({.batch = 3, .memory = memory, .lengths = lengths})};
   test::expect_steps_give(
-      crossed, x,
-      decoder({.x = x, .causal = true, .memory = memory, .memory_lengths = lengths}));
+      crossed, x, decoder({.x = x, .causal = true, .memory = memory, .memory_lengths = lengths}));
 }
 
 TEST(Stack, AllRowsMayBeDropped) {

@@ -86,7 +86,8 @@ void check_model(const TransformerConfig& config,
   }
   other = batch;
   other.source = test::with_other_tokens(batch.source, 1, 5);
-  EXPECT_LE(test::max_relative_error(decoded(model, other), whole), 2e-6) << "tokens after the end of a row";
+  EXPECT_LE(test::max_relative_error(decoded(model, other), whole), 2e-6)
+      << "tokens after the end of a row";
 }
 
 TEST(TransformerRegistry, EveryMechanismThatFitsASideWorksThere) {

@@ -129,9 +129,8 @@ TEST(Transformer, ATiedGradientIsTheSumOfAll) {
   EXPECT_TRUE(same_bits(loss, loss_of(tied, batch)));
   loss.backward();
   loss_of(tied, batch).backward();
-  const Tensor total =
-      apart.source.tokens.weight.data.grad() + apart.target.tokens.weight.data.grad() +
-                       apart.output.weight.data.grad();
+  const Tensor total = apart.source.tokens.weight.data.grad() +
+                       apart.target.tokens.weight.data.grad() + apart.output.weight.data.grad();
   EXPECT_LE(test::max_relative_error(tied.output.weight.data.grad(), total), 1e-6);
   EXPECT_FALSE(same_bits(tied.output.weight.data.grad(), apart.output.weight.data.grad()));
 }
@@ -364,14 +363,17 @@ std::string complaint(std::initializer_list<std::string> fields) {
 
 TEST(Transformer, WrongConfigsSayWhatIsWrong) {
   EXPECT_EQ(complaint({"encoder_attention=restrikted"}),
-            "[config] flags: [attention] there is no mechanism \"restrikted\": did you mean "
+            "[config] \"encoder_attention=restrikted\": [attention] there is no mechanism "
+            "\"restrikted\": did you mean "
             "\"restricted\"?");
   EXPECT_EQ(complaint({"decoder_attention=restricted lfet=3"}),
-            "[config] flags: [attention] \"restricted\" has no option \"lfet\": did you mean "
+            "[config] \"decoder_attention=restricted lfet=3\": [attention] \"restricted\" has no "
+            "option \"lfet\": did you mean "
             "\"left\"?");
   EXPECT_THAT(complaint({"decoder_attention=restricted left=-3"}), HasSubstr("left is -3"));
   EXPECT_EQ(complaint({"positions=alibbi"}),
-            "[config] flags: [position] there is no code \"alibbi\": did you mean \"alibi\"?");
+            "[config] \"positions=alibbi\": [position] there is no code \"alibbi\": did you mean "
+            "\"alibi\"?");
   EXPECT_EQ(complaint({"heads=5"}),
             "[config] flags: [block] embed 16 is not a multiple of heads 5: change one of them, or "
             "give head_size");

@@ -47,7 +47,7 @@ TEST(AttentionView, WeightsMustBeNumbersThatFitTheTokens) {
   AttentionView view = test::small_view();
   view.parts[1].layers[1].mutable_data<float>()[9 + 4] = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(error_message([&] { check_view(view); }),
-              HasSubstr("decoder layer 2 head 2 has weights that are no numbers"));
+              HasSubstr("decoder layer 2 head 2 has weights that are not numbers"));
   view = test::small_view();
   view.parts[2].rows.pop_back();
   EXPECT_THAT(error_message([&] { check_view(view); }),

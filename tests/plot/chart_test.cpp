@@ -80,7 +80,7 @@ TEST(Chart, LinesAreNamedAndThoseCalculatedDashed) {
   EXPECT_FALSE(std::regex_search(svg, calculated));
 }
 
-// The sheet is the first box of a picture, what lies behind the legend the second.
+// The sheet is the first box of a picture, the background of the legend the second.
 Point legend_corner(const std::string& svg) {
   const std::regex box("<rect x=\"([0-9.]+)\" y=\"([0-9.]+)\"[^>]*fill=\"#ffffff\"");
   auto found = std::sregex_iterator(svg.begin(), svg.end(), box);

@@ -22,7 +22,8 @@ using testing::HasSubstr;
 
 TEST(ModelAttention, OfATranslatorWithTheTokensOfEveryStep) {
   const Translator translator = tiny_translator(letters(), letters("uvw"));
-  const AttentionView view = attention_of(translator, "a b", Hypothesis{.tokens = translator.target()->encode("uv")});
+  const AttentionView view =
+      attention_of(translator, "a b", Hypothesis{.tokens = translator.target()->encode("uv")});
   EXPECT_EQ(view.text, "a b");
   EXPECT_EQ(view.result, "uv");
   ASSERT_EQ(view.parts.size(), 3u);
@@ -104,8 +105,8 @@ TEST(ModelAttention, AModelWithoutAttentionHasNone) {
   const auto tokenizer = words("good bad");
   Generator generator(5);
   const TextClassifier classifier{
-      std::make_unique<BagOfWords>(
-          BagOfWordsConfig{.vocabulary = tokenizer->size(), .classes = 2}, generator),
+      std::make_unique<BagOfWords>(BagOfWordsConfig{.vocabulary = tokenizer->size(), .classes = 2},
+                                   generator),
       tokenizer,
       {"a", "b"}};
   EXPECT_THAT(error_message([&] { attention_of(classifier, "bad good"); }),

@@ -26,9 +26,8 @@ using testing::HasSubstr;
 class MakeJob : public testing::Test {
  protected:
   MakeJob() {
-    transformer() = {.encoder_layers = 1,
-                     .decoder_layers = 1,
-                     .block = {.embed = 16, .heads = 2, .hidden = 20}};
+    transformer() = {
+        .encoder_layers = 1, .decoder_layers = 1, .block = {.embed = 16, .heads = 2, .hidden = 20}};
     language_model().layers = 1;
     language_model().block.embed = 16;
     language_model().block.heads = 2;
@@ -218,8 +217,9 @@ TEST_F(MakeJob, ACheckpointDeterminesVocabularyAndLabels) {
   config_.train_sets = {file("labels", "sad\tbad day\n")};
   const MadeJob classifier = make_job(config_, labels.path());
   EXPECT_THAT(classifier.notes[0], HasSubstr("1 texts of 2 classes"));
-  EXPECT_THAT(error_message([&] { make_job(config_, saved.path()); }),
-              HasSubstr("holds a model for task \"translate\" (transformer), not for \"classify\""));
+  EXPECT_THAT(
+      error_message([&] { make_job(config_, saved.path()); }),
+      HasSubstr("holds a model for task \"translate\" (transformer), not for \"classify\""));
 }
 
 // For each task, a run in two parts, with dropout, ends with the same bits as a run in one part.

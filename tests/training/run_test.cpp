@@ -7,8 +7,8 @@
 #include "heed/base/threads.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
-#include "heed/models/transformer.h"
 #include "heed/io/folder_lock.h"
+#include "heed/models/transformer.h"
 #include "heed/training/curves.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
@@ -26,9 +26,8 @@ class Run : public testing::Test {
     run_.config.train_sets = {file("s", "a b c\nb c\nc a b a\nb\nc c\n"),
                               file("t", "x y\ny z z\nz\ny y\nx z\n")};
     run_.config.valid_sets = {file("vs", "a b\n"), file("vt", "x\n")};
-    run_.config.models.of<Transformer>() = {.encoder_layers = 1,
-                                            .decoder_layers = 1,
-                                            .block = {.embed = 16, .heads = 2, .hidden = 20}};
+    run_.config.models.of<Transformer>() = {
+        .encoder_layers = 1, .decoder_layers = 1, .block = {.embed = 16, .heads = 2, .hidden = 20}};
     run_.config.vocabulary = {.kind = VocabularyKind::words, .size = 0};
     run_.config.batch_tokens = 12;
     run_.config.trainer.after = "6u";

@@ -74,7 +74,7 @@ class ToyJob : public Job {
 
   ToyNetwork network;
   std::optional<std::int64_t> poisoned;  // the first batch whose loss is multiplied by poison
-  std::int64_t poison_every = 1;         // and which of those behind it
+  std::int64_t poison_every = 1;         // and which of those after it
   double poison = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> judgements;  // what validations find, one after another
   std::size_t judged = 0;

@@ -100,8 +100,7 @@ TEST(TrainConfig, HasASectionForEveryKindOfModel) {
 
 TEST(TrainConfig, TheKindMustFitTheTask) {
   EXPECT_EQ(read("task = \"classify\"").model_kind().name, "classifier");
-  EXPECT_EQ(read("task = \"classify\"\nkind = \"bag_of_words\"").model_kind().name,
-            "bag_of_words");
+  EXPECT_EQ(read("task = \"classify\"\nkind = \"bag_of_words\"").model_kind().name, "bag_of_words");
   EXPECT_THAT(error_of("kind = \"bag_of_words\""),
               HasSubstr("kind \"bag_of_words\" is for task \"classify\", not for \"translate\""));
   EXPECT_THAT(error_of("task = \"classify\"\nkind = \"bag_of_word\""),

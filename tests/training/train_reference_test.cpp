@@ -31,7 +31,7 @@ TEST(TrainReference, TheDocumentIsUpToDate) {
       io::read_file(test::project_path("docs/reference/train-config.md"), 1 << 20);
   ASSERT_THAT(page, HasSubstr(kMark));
   EXPECT_TRUE(page.substr(page.find(kMark) + kMark.size()) == train_reference())
-      << "put what heed train --reference prints behind the mark in docs/reference/train-config.md";
+      << "put what heed train --reference prints after the mark in docs/reference/train-config.md";
 }
 
 }  // namespace

@@ -44,7 +44,9 @@ TEST(PrefixCausalMask, WrongPrefixesAreNamed) {
   const Tensor x = randn({2, 1, 4, 8});
   EXPECT_EQ(error_message([&] { attention(x, x, x, {.mask = prefix_causal({1})}); }),
             "[attention] prefix_causal has 1 prefixes, the batch 2 sequences: give one for each");
-  EXPECT_EQ(error_message([&] { attention(x, x, x, {.mask = prefix_causal({1, 5})}); }),
+  EXPECT_EQ(error_message([&] {
+              attention(x, x, x, {.mask = prefix_causal({1, 5})});
+            }),
             "[attention] prefix_causal: prefix 1 is 5: it must be from 0 to 4, the number of keys");
 }
 

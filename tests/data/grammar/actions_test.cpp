@@ -30,7 +30,7 @@ TEST(Actions, EndQuestionsInBothLanguages) {
   EXPECT_GT(questions, 500);
 }
 
-// When and where stand behind the verb in English and before it in Chinese.
+// When and where stand after the verb in English and before it in Chinese.
 TEST(Actions, PutTimeAndPlaceBeforeTheVerb) {
   int seen = 0;
   for (int i = 0; i < 20000; ++i) {

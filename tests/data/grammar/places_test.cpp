@@ -1,4 +1,4 @@
-// Places: the side before in English, behind in Chinese.
+// Places: the side before in English, after in Chinese.
 #include "heed/data/grammar/places.h"
 
 #include <gmock/gmock.h>

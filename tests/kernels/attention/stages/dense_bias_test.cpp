@@ -4,7 +4,7 @@
 
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::dense_bias_test {
 namespace {
 
 constexpr std::int64_t kBatches = 2, kHeads = 2, kQueries = 144, kKeys = 90;
@@ -15,11 +15,11 @@ struct Shared {
 };
 
 std::vector<double> parameters() {
-  return test::as_doubles(test::random_floats(kBatches * kHeads * kQueries * kKeys, 7));
+  return heed::test::as_doubles(heed::test::random_floats(kBatches * kHeads * kQueries * kKeys, 7));
 }
 
 template <typename T>
-DenseBias<T> make(test::Learned<T>& learned, Shared shared) {
+DenseBias<T> make(heed::test::Learned<T>& learned, Shared shared) {
   DenseBiasTable<T> table;
   table.values.data = learned.values.data();
   table.values.batch = shared.batch ? 0 : kHeads * kQueries * kKeys;
@@ -36,7 +36,8 @@ constexpr Shared kShared[] = {
 
 TEST(DenseBiasStage, FloatEqualsDouble) {
   for (const Shared& shared : kShared) {
-    test::compare_with_double(parameters(), [&](auto& learned) { return make(learned, shared); });
+    heed::test::compare_with_double(parameters(),
+                                    [&](auto& learned) { return make(learned, shared); });
   }
 }
 
@@ -44,8 +45,9 @@ TEST(DenseBiasStage, GradientsEqualDifferences) {
   // A small table, so that every number is tested by differences.
   constexpr std::int64_t kWidth = 8;
   for (const bool one_row : {false, true}) {
-    const std::vector<double> few = test::as_doubles(test::random_floats(7 * kWidth, 7));
-    const auto make_small = [&](test::Learned<double>& learned) {
+    const std::vector<double> few =
+        heed::test::as_doubles(heed::test::random_floats(7 * kWidth, 7));
+    const auto make_small = [&](heed::test::Learned<double>& learned) {
       DenseBiasTable<double> table;
       table.values.data = learned.values.data();
       table.values.row = one_row ? 0 : kWidth;
@@ -53,7 +55,8 @@ TEST(DenseBiasStage, GradientsEqualDifferences) {
       table.keys = kWidth;
       return DenseBias<double>(table);
     };
-    test::compare_with_differences(few, make_small, {.row = 2, .rows = 5, .col = 1, .cols = 7});
+    heed::test::compare_with_differences(few, make_small,
+                                         {.row = 2, .rows = 5, .col = 1, .cols = 7});
   }
 }
 
@@ -64,13 +67,13 @@ TEST(DenseBiasStage, AddsTheNumberOfTheQueryAndTheKey) {
   table.values.row = 3;
   table.keys = 3;
   DenseBias<double> stage(table);
-  test::StageTrial<double> trial(stage, {.rows = 2, .cols = 3});
+  heed::test::StageTrial<double> trial(stage, {.rows = 2, .cols = 3});
   EXPECT_EQ(trial.forward({std::vector<double>(6), {}, std::vector<double>(10), {}}).tile,
             (std::vector<double>{1, 4, 2, 5, 3, 6}));
 }
 
 TEST(DenseBiasStage, TakesTurnsWhereHeadsOrBatchesWriteToOnePlace) {
-  test::Learned<float> learned(std::vector<double>(1));
+  heed::test::Learned<float> learned(std::vector<double>(1));
   EXPECT_FALSE(make(learned, {}).in_turn());
   EXPECT_TRUE(make(learned, {.batch = true}).in_turn());
   EXPECT_TRUE(make(learned, {.head = true}).in_turn());
@@ -81,4 +84,4 @@ TEST(DenseBiasStage, TakesTurnsWhereHeadsOrBatchesWriteToOnePlace) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::dense_bias_test

@@ -12,26 +12,29 @@ namespace {
 const RandomStream kRandom{0x0123456789abcdef, 0xfedcba9876543210};
 
 TEST(WeightDropoutStage, FloatEqualsDouble) {
-  test::compare_with_double(
-      {}, []<typename T>(test::Learned<T>&) { return WeightDropout<T>(WeightMask(kRandom, 0.4)); });
+  heed::test::compare_with_double({}, []<typename T>(heed::test::Learned<T>&) {
+    return WeightDropout<T>(WeightMask(kRandom, 0.4));
+  });
 }
 
 TEST(WeightDropoutStage, GradientsEqualDifferences) {
-  test::compare_with_differences(
-      {}, []<typename T>(test::Learned<T>&) { return WeightDropout<T>(WeightMask(kRandom, 0.4)); },
-      {.row = 5, .rows = 7, .col = 3, .cols = 9});
+  heed::test::compare_with_differences({},
+                                       []<typename T>(heed::test::Learned<T>&) {
+                                         return WeightDropout<T>(WeightMask(kRandom, 0.4));
+                                       },
+                                       {.row = 5, .rows = 7, .col = 3, .cols = 9});
 }
 
 // The multipliers of a block, which may be cut into tiles in any way.
-std::vector<float> multipliers(const test::StagePlace& place, double p) {
+std::vector<float> multipliers(const heed::test::StagePlace& place, double p) {
   WeightDropout<float> stage(WeightMask(kRandom, p));
   const std::vector<float> ones(static_cast<std::size_t>(place.rows * place.cols), 1.0f);
-  return test::StageTrial<float>(stage, place).forward({ones, {}, {}, {}}).tile;
+  return heed::test::StageTrial<float>(stage, place).forward({ones, {}, {}, {}}).tile;
 }
 
 TEST(WeightDropoutStage, DoesNotDependOnTiling) {
-  test::StagePlace place{.row = 40, .rows = 64, .col = 5, .cols = 40, .features = 0};
-  test::for_each_isa([&](Isa isa) {
+  heed::test::StagePlace place{.row = 40, .rows = 64, .col = 5, .cols = 40, .features = 0};
+  heed::test::for_each_isa([&](Isa isa) {
     place.tile_rows = place.rows;
     place.tile_cols = place.cols;
     const std::vector<float> whole = multipliers(place, 0.3);
@@ -41,7 +44,7 @@ TEST(WeightDropoutStage, DoesNotDependOnTiling) {
       EXPECT_EQ(multipliers(place, 0.3), whole) << name_of(isa) << ", tiles of " << cols;
     }
     // A part of it, alone.
-    test::StagePlace part{.row = 40 + 9, .rows = 20, .col = 5 + 17, .cols = 4, .features = 0};
+    heed::test::StagePlace part{.row = 40 + 9, .rows = 20, .col = 5 + 17, .cols = 4, .features = 0};
     const std::vector<float> few = multipliers(part, 0.3);
     for (std::size_t c = 0; c < 4; ++c) {
       for (std::size_t r = 0; r < 20; ++r) {

@@ -12,24 +12,24 @@ const RandomStream kRandom{0x0123456789abcdef, 0xfedcba9876543210};
 
 // The noise of a block, which may be cut into tiles in any way.
 template <typename T>
-std::vector<T> noise(const test::StagePlace& place) {
+std::vector<T> noise(const heed::test::StagePlace& place) {
   GumbelNoise<T> stage(kRandom);
   const std::vector<T> zeros(static_cast<std::size_t>(place.rows * place.cols));
-  return test::StageTrial<T>(stage, place).forward({zeros, {}, {}, {}}).tile;
+  return heed::test::StageTrial<T>(stage, place).forward({zeros, {}, {}, {}}).tile;
 }
 
 TEST(GumbelNoiseStage, FloatEqualsDoubleOnEveryInstructionSet) {
-  test::for_each_place([](const test::StagePlace& place) {
+  heed::test::for_each_place([](const heed::test::StagePlace& place) {
     const std::vector<double> expected = noise<double>(place);
-    test::for_each_isa([&](Isa isa) {
-      test::expect_near(noise<float>(place), expected, 1e-6,
-                        fmt::format("{} {}", name_of(isa), place.name()));
+    heed::test::for_each_isa([&](Isa isa) {
+      heed::test::expect_near(noise<float>(place), expected, 1e-6,
+                              fmt::format("{} {}", name_of(isa), place.name()));
     });
   });
 }
 
 TEST(GumbelNoiseStage, IsThatOfItsPlace) {
-  const test::StagePlace place{.row = 5, .rows = 3, .col = 6, .cols = 5, .features = 0};
+  const heed::test::StagePlace place{.row = 5, .rows = 3, .col = 6, .cols = 5, .features = 0};
   const std::vector<double> x = noise<double>(place);
   const RandomStream head = random_of_head(kRandom, place.batch, place.head);
   for (std::int64_t c = 0; c < 5; ++c) {
@@ -40,8 +40,8 @@ TEST(GumbelNoiseStage, IsThatOfItsPlace) {
 }
 
 TEST(GumbelNoiseStage, DoesNotDependOnTiling) {
-  test::StagePlace place{.row = 40, .rows = 64, .col = 5, .cols = 40, .features = 0};
-  test::for_each_isa([&](Isa isa) {
+  heed::test::StagePlace place{.row = 40, .rows = 64, .col = 5, .cols = 40, .features = 0};
+  heed::test::for_each_isa([&](Isa isa) {
     place.tile_rows = place.rows;
     place.tile_cols = place.cols;
     const std::vector<float> whole = noise<float>(place);
@@ -74,27 +74,30 @@ TEST(GumbelNoiseStage, HasGumbelsDistribution) {
 }
 
 TEST(GumbelNoiseStage, LetsNoGradientPass) {
-  const test::StagePlace place{.rows = 7, .cols = 5};
-  const auto values = test::random_values(place);
+  const heed::test::StagePlace place{.rows = 7, .cols = 5};
+  const auto values = heed::test::random_values(place);
   GumbelNoise<double> stage(kRandom);
-  for (const double x : test::StageTrial<double>(stage, place).backward(values).gradient) {
+  for (const double x : heed::test::StageTrial<double>(stage, place).backward(values).gradient) {
     EXPECT_EQ(x, 0.0);
   }
   GumbelNoise<float> stage_f(kRandom);
-  for (const float x :
-       test::StageTrial<float>(stage_f, place).backward(test::as_floats(values)).gradient) {
+  for (const float x : heed::test::StageTrial<float>(stage_f, place)
+                           .backward(heed::test::as_floats(values))
+                           .gradient) {
     EXPECT_EQ(x, 0.0f);
   }
 }
 
 TEST(GumbelNoiseStage, LetsTheGradientPassIfTold) {
-  const test::StagePlace place{.rows = 7, .cols = 5};
-  const auto values = test::random_values(place);
+  const heed::test::StagePlace place{.rows = 7, .cols = 5};
+  const auto values = heed::test::random_values(place);
   GumbelNoise<double> stage(kRandom, NoiseGradient::passes);
-  EXPECT_EQ(test::StageTrial<double>(stage, place).backward(values).gradient, values.gradient);
+  EXPECT_EQ(heed::test::StageTrial<double>(stage, place).backward(values).gradient,
+            values.gradient);
   GumbelNoise<float> stage_f(kRandom, NoiseGradient::passes);
-  const auto floats = test::as_floats(values);
-  EXPECT_EQ(test::StageTrial<float>(stage_f, place).backward(floats).gradient, floats.gradient);
+  const auto floats = heed::test::as_floats(values);
+  EXPECT_EQ(heed::test::StageTrial<float>(stage_f, place).backward(floats).gradient,
+            floats.gradient);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "heed/base/arena.h"
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::relative_test {
 namespace {
 
 constexpr std::int64_t kStride = 48;
@@ -49,7 +49,7 @@ struct OneBlock {
 };
 
 TEST(RelativeNumbers, EachKeyGetsTheNumberOfItsClippedDistance) {
-  test::for_each_isa([&](Isa isa) {
+  heed::test::for_each_isa([&](Isa isa) {
     for (const std::int64_t clip : {0, 1, 4, 16, 40}) {
       const OneBlock s(clip, 1.0f, 0.0f);
       relative_make(s.numbers, s.block, s.per_query.data(), 2.0f);
@@ -66,7 +66,7 @@ TEST(RelativeNumbers, EachKeyGetsTheNumberOfItsClippedDistance) {
 }
 
 TEST(RelativeNumbers, SumsCountEachKeyOnce) {
-  test::for_each_isa([&](Isa isa) {
+  heed::test::for_each_isa([&](Isa isa) {
     for (const std::int64_t clip : {0, 1, 4, 16, 40}) {
       const OneBlock s(clip, 0.0f, 1.0f);
       relative_clear(s.numbers);
@@ -84,7 +84,7 @@ TEST(RelativeNumbers, SumsCountEachKeyOnce) {
 }
 
 TEST(RelativeNumbers, ScaleReachesEveryNumber) {
-  test::for_each_isa([&](Isa isa) {
+  heed::test::for_each_isa([&](Isa isa) {
     const Ramp ramp(4);
     const Scratch<float> x(relative_size(4, kStride)), to(kStride), tile(64 * kStride);
     const Scratch<float> factors(kStride);
@@ -115,4 +115,4 @@ TEST(RelativeNumbers, ScaleReachesEveryNumber) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::relative_test

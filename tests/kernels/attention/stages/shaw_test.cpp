@@ -4,7 +4,7 @@
 
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::shaw_test {
 namespace {
 
 struct Options {
@@ -15,11 +15,12 @@ struct Options {
 };
 
 std::vector<double> parameters(const Options& options) {
-  return test::as_doubles(test::random_floats(2 * (2 * options.clip + 1) * options.features, 7));
+  return heed::test::as_doubles(
+      heed::test::random_floats(2 * (2 * options.clip + 1) * options.features, 7));
 }
 
 template <template <typename> typename Stage, typename T>
-Stage<T> make(test::Learned<T>& learned, const Options& options) {
+Stage<T> make(heed::test::Learned<T>& learned, const Options& options) {
   RelativeTable<T> table;
   table.values = learned.values.data();
   table.clip = options.clip;
@@ -36,16 +37,16 @@ void compare_with_double(std::int64_t features) {
        {Options{.features = features}, Options{.features = features, .clip = 0},
         Options{.features = features, .clip = 16},
         Options{.features = features, .clip = 40, .per_head = false, .first_query = 7}}) {
-    test::compare_with_double(
+    heed::test::compare_with_double(
         parameters(options), [&](auto& learned) { return make<Stage>(learned, options); }, 5e-6);
   }
 }
 
 template <template <typename> typename Stage>
-void compare_with_differences(std::int64_t features, const test::StagePlace& place) {
+void compare_with_differences(std::int64_t features, const heed::test::StagePlace& place) {
   for (const Options& options : {Options{.features = features},
                                  Options{.features = features, .clip = 2, .per_head = false}}) {
-    test::compare_with_differences(
+    heed::test::compare_with_differences(
         parameters(options), [&](auto& learned) { return make<Stage>(learned, options); }, place);
   }
 }
@@ -69,22 +70,22 @@ TEST(ShawKeysStage, AddsTheProductWithTheRowOfTheDistance) {
   table.clip = 1;
   table.features = 2;
   ShawKeys<double> stage(table);
-  test::StageTrial<double> trial(stage, {.rows = 2, .cols = 3, .features = 2});
+  heed::test::StageTrial<double> trial(stage, {.rows = 2, .cols = 3, .features = 2});
   // Queries (2, 3) and (5, 7); the tile is [key][query].
   EXPECT_EQ(trial.forward({std::vector<double>(6), {}, {2, 5, 3, 7}, {}}).tile,
             (std::vector<double>{3, 5, 320, 7, 320, 750}));
 }
 
 TEST(ShawKeysStage, AQueryWithoutVisibleKeysMayBeNaN) {
-  test::for_each_isa([&](Isa isa) {
+  heed::test::for_each_isa([&](Isa isa) {
     const Options options;
-    test::Learned<float> learned(parameters(options));
+    heed::test::Learned<float> learned(parameters(options));
     auto stage = make<ShawKeys>(learned, options);
-    const test::StagePlace place{.rows = 3, .cols = 4};
-    test::StageValues<float> in = test::as_floats(test::random_values(place));
+    const heed::test::StagePlace place{.rows = 3, .cols = 4};
+    heed::test::StageValues<float> in = heed::test::as_floats(heed::test::random_values(place));
     for (std::size_t f = 0; f < 5; ++f) in.queries[f * 3 + 1] = NAN;
     for (std::size_t c = 0; c < 4; ++c) in.gradient[c * 3 + 1] = 0.0f;
-    test::StageTrial<float>(stage, place).backward(in);
+    heed::test::StageTrial<float>(stage, place).backward(in);
     for (const float x : learned.gradient) EXPECT_FALSE(std::isnan(x)) << name_of(isa);
   });
 }
@@ -96,11 +97,12 @@ TEST(ShawValuesStage, ReadsTheRowOfTheDistance) {
   table.clip = 1;
   table.features = 1;
   ShawValues<double> stage(table);
-  test::StageTrial<double> trial(stage, {.rows = 2, .cols = 3, .features = 0, .value_features = 1});
+  heed::test::StageTrial<double> trial(stage,
+                                       {.rows = 2, .cols = 3, .features = 0, .value_features = 1});
   const auto results = trial.forward({{1, 2, 3, 4, 5, 6}, {}, {}, {}});
   EXPECT_EQ(results.output, (std::vector<double>{10 + 300 + 500, 2 + 40 + 600}));
   EXPECT_EQ(results.tile, (std::vector<double>{1, 2, 3, 4, 5, 6}));
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::shaw_test

@@ -4,27 +4,27 @@
 
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::soft_cap_test {
 namespace {
 
 template <typename T>
-SoftCap<T> make(const test::Learned<T>& /*none*/) {
+SoftCap<T> make(const heed::test::Learned<T>& /*none*/) {
   return SoftCap<T>(T{1.5});
 }
 
 TEST(SoftCapStage, FloatEqualsDouble) {
-  test::compare_with_double({}, [](auto& learned) { return make(learned); });
+  heed::test::compare_with_double({}, [](auto& learned) { return make(learned); });
 }
 
 TEST(SoftCapStage, GradientsEqualDifferences) {
-  test::compare_with_differences({}, [](auto& learned) { return make(learned); },
-                                 {.rows = 7, .cols = 5});
+  heed::test::compare_with_differences({}, [](auto& learned) { return make(learned); },
+                                       {.rows = 7, .cols = 5});
 }
 
 std::vector<float> capped(const std::vector<float>& x, float cap) {
   SoftCap<float> stage(cap);
-  const test::StagePlace place{.rows = static_cast<std::int64_t>(x.size()), .features = 0};
-  return test::StageTrial<float>(stage, place).forward({x, {}, {}, {}}).tile;
+  const heed::test::StagePlace place{.rows = static_cast<std::int64_t>(x.size()), .features = 0};
+  return heed::test::StageTrial<float>(stage, place).forward({x, {}, {}, {}}).tile;
 }
 
 TEST(SoftCapStage, RelativeErrorOverTheWholeRange) {
@@ -33,7 +33,7 @@ TEST(SoftCapStage, RelativeErrorOverTheWholeRange) {
     x.push_back(v);
     x.push_back(-v);
   }
-  test::for_each_isa([&](Isa isa) {
+  heed::test::for_each_isa([&](Isa isa) {
     const std::vector<float> y = capped(x, 50.0f);
     double worst = 0.0;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -46,7 +46,7 @@ TEST(SoftCapStage, RelativeErrorOverTheWholeRange) {
 
 TEST(SoftCapStage, LimitsAndNaN) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  test::for_each_isa([&](Isa isa) {
+  heed::test::for_each_isa([&](Isa isa) {
     const std::vector<float> y = capped({kInfinity, -kInfinity, 0.0f, NAN}, 30.0f);
     EXPECT_NEAR(y[0], 30.0f, 1e-5) << name_of(isa);
     EXPECT_NEAR(y[1], -30.0f, 1e-5) << name_of(isa);
@@ -56,9 +56,9 @@ TEST(SoftCapStage, LimitsAndNaN) {
 }
 
 TEST(SoftCapStage, NoGradientStaysNoneWhereTheScoreIsNaN) {
-  test::for_each_isa([&](Isa isa) {
+  heed::test::for_each_isa([&](Isa isa) {
     SoftCap<float> stage(30.0f);
-    test::StageTrial<float> trial(stage, {.rows = 2, .features = 0, .value_features = 0});
+    heed::test::StageTrial<float> trial(stage, {.rows = 2, .features = 0, .value_features = 0});
     const auto results = trial.backward({{NAN, 1.0f}, {0.0f, 1.0f}, {}, {}});
     EXPECT_EQ(results.gradient[0], 0.0f) << name_of(isa);
     EXPECT_GT(results.gradient[1], 0.9f) << name_of(isa);
@@ -66,4 +66,4 @@ TEST(SoftCapStage, NoGradientStaysNoneWhereTheScoreIsNaN) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::soft_cap_test

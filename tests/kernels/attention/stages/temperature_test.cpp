@@ -4,11 +4,11 @@
 
 #include "tests/kernels/attention/stages/stage_trial.h"
 
-namespace heed::kernels {
+namespace heed::kernels::temperature_test {
 namespace {
 
 template <typename T>
-Temperature<T> make(test::Learned<T>& learned, bool per_head) {
+Temperature<T> make(heed::test::Learned<T>& learned, bool per_head) {
   HeadFactors<T> factors;
   factors.values = learned.values.data();
   factors.head_stride = per_head ? 1 : 0;
@@ -17,20 +17,20 @@ Temperature<T> make(test::Learned<T>& learned, bool per_head) {
 }
 
 TEST(TemperatureStage, FloatEqualsDouble) {
-  test::compare_with_double({0.5, 1.25}, [](auto& learned) { return make(learned, true); });
-  test::compare_with_double({0.5, 1.25}, [](auto& learned) { return make(learned, false); });
+  heed::test::compare_with_double({0.5, 1.25}, [](auto& learned) { return make(learned, true); });
+  heed::test::compare_with_double({0.5, 1.25}, [](auto& learned) { return make(learned, false); });
 }
 
 TEST(TemperatureStage, GradientsEqualDifferences) {
-  test::compare_with_differences({0.5, 1.25}, [](auto& learned) { return make(learned, true); },
-                                 {.rows = 17, .cols = 33});
+  heed::test::compare_with_differences(
+      {0.5, 1.25}, [](auto& learned) { return make(learned, true); }, {.rows = 17, .cols = 33});
 }
 
 TEST(TemperatureStage, WhatIsHiddenDoesNotReachTheFactor) {
-  test::for_each_isa([&](Isa isa) {
-    test::Learned<float> learned({2.0, 2.0});
+  heed::test::for_each_isa([&](Isa isa) {
+    heed::test::Learned<float> learned({2.0, 2.0});
     auto stage = make(learned, true);
-    test::StageTrial<float> trial(stage, {.rows = 2, .features = 0, .value_features = 0});
+    heed::test::StageTrial<float> trial(stage, {.rows = 2, .features = 0, .value_features = 0});
     trial.backward({{NAN, 3.0f}, {0.0f, 5.0f}, {}, {}});
     EXPECT_EQ(learned.gradient, (std::vector<float>{0.0f, 15.0f})) << name_of(isa);
   });
@@ -44,4 +44,4 @@ TEST(TemperatureStage, WithoutGradientKeepsNothing) {
 }
 
 }  // namespace
-}  // namespace heed::kernels
+}  // namespace heed::kernels::temperature_test
