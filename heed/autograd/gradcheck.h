@@ -1,6 +1,7 @@
 // Compares a gradient from the tape with central differences, in double.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@ namespace heed {
 struct GradCheckOptions {
   double step = 1e-5;       // of the central difference
   double tolerance = 1e-6;  // relative to max(1, |gradient|)
+  std::int64_t every = 1;   // checks one element in so many of each input
 };
 
 /// The largest error, and a message that names its element.

@@ -44,6 +44,16 @@ TEST(GradCheck, CatchesNan) {
   EXPECT_FALSE(gradcheck(bad, one_input()).ok);
 }
 
+TEST(GradCheck, ChecksOneElementInSoMany) {
+  int calls = 0;
+  const auto counted = [&](std::span<const Tensor> in) {
+    ++calls;
+    return square(in[0]);
+  };
+  EXPECT_TRUE(gradcheck(counted, one_input(), {.every = 4}).ok);
+  EXPECT_EQ(calls, 1 + 2 * 2);  // of 6 elements the first and the fifth
+}
+
 TEST(GradCheck, WantsDoubles) {
   const std::vector<Tensor> single = {ones({2}).requires_grad()};
   EXPECT_NE(
