@@ -174,7 +174,7 @@ void ComparisonConfig::validate() const {
   HEED_CHECK(sizes.size() >= 2 && rises(sizes, 1),
              "[compare] sizes {}: give at least two, positive and ascending",
              fmt::join(sizes, " "));
-  HEED_CHECK(rises(path_lengths, 2), "[compare] path lengths {}: 2 at least, and rising",
+  HEED_CHECK(rises(path_lengths, 2), "[compare] path lengths {}: at least two, and ascending",
              fmt::join(path_lengths, " "));
   HEED_CHECK(kernel >= 2,
              "[compare] a kernel of {} reaches no other position: it must be at least 2", kernel);
