@@ -28,6 +28,29 @@ StackConfig small_decoder(std::int64_t layers = 3) {
   return config;
 }
 
+// Gradients of parameters and inputs, with activations kept or computed again; dropout draws the
+// same numbers.
+std::vector<Tensor> gradients(Stack& stack, bool again) {
+  default_generator() = Generator(4);
+  EXPECT_EQ(checkpoint_activations(stack, again), 1);
+  Tensor x = randn({2, 5, test::kEmbed}).requires_grad();
+  Tensor memory = randn({2, 4, test::kEmbed}).requires_grad();
+  sum(square(stack({.x = x, .causal = true, .memory = memory}))).backward();
+  std::vector<Tensor> all = {x.grad(), memory.grad()};
+  for (const Tensor& parameter : stack.parameters()) all.push_back(parameter.grad());
+  stack.zero_grad();
+  return all;
+}
+
+TEST(Stack, ActivationsThatAreComputedAgainGiveTheSameBits) {
+  StackConfig config = small_decoder();
+  config.block.dropout = 0.2;
+  Stack stack(config);
+  const std::vector<Tensor> kept = gradients(stack, false), again = gradients(stack, true);
+  ASSERT_EQ(kept.size(), again.size());
+  for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(same_bits(kept[i], again[i])) << i;
+}
+
 TEST(Stack, IsOneLayerAfterAnother) {
   const Stack encoder(small());
   const Stack decoder(small_decoder());

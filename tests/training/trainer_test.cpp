@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "heed/base/random.h"
+#include "heed/nn/checkpoint_file.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 #include "tests/training/toy_job.h"
@@ -74,6 +75,51 @@ TEST(Trainer, ResumesToTheBit) {
   TrainerConfig other = config;
   other.seed = 3;  // of the job's own making; the trainer draws nothing
   EXPECT_EQ(train(again, other, {}), expected);
+}
+
+// The parameters of a checkpoint's file.
+std::vector<float> saved_parameters(const std::filesystem::path& file) {
+  ToyJob job;
+  load_parameters(job.network, file);
+  return parameters_of(job);
+}
+
+TEST(Trainer, SavesAndValidatesTheMovingAverage) {
+  const TempDir plain, averaged, stopped;
+  TrainerConfig config = quick("43u");
+  Seen without, with;
+  const std::vector<float> expected = train(plain, config, {}, &without);
+  config.ema = 0.9;
+  EXPECT_EQ(train(averaged, config, {}, &with), expected) << "training itself must not change";
+  const std::filesystem::path last = averaged / "checkpoint_43";
+  EXPECT_EQ(saved_parameters(last / kParametersFile), expected);
+  const std::vector<float> average = saved_parameters(last / "model.safetensors");
+  EXPECT_NE(average, expected);
+  EXPECT_NE(with.validations[0].judgements[0].value, without.validations[0].judgements[0].value);
+  EXPECT_FALSE(std::filesystem::exists(plain / "checkpoint_43" / kParametersFile));
+
+  EXPECT_EQ(train(stopped, config, {1, 7, 20, 41}), expected);
+  EXPECT_EQ(saved_parameters(stopped / "checkpoint_43" / "model.safetensors"), average);
+}
+
+TEST(Trainer, TheMovingAverageIsThatOfTheParameters) {
+  const TempDir dir;
+  TrainerConfig config = quick("3u");
+  config.ema = 0.75;
+  config.save_freq = "1u";
+  config.keep_last = 0;
+  train(dir, config, {});
+  ToyJob fresh;
+  std::vector<double> average;
+  for (const float value : parameters_of(fresh)) average.push_back(value);
+  for (const char* const name : {"checkpoint_1", "checkpoint_2", "checkpoint_3"}) {
+    const std::vector<float> parameters = saved_parameters(dir / name / kParametersFile);
+    const std::vector<float> saved = saved_parameters(dir / name / "model.safetensors");
+    for (std::size_t i = 0; i < average.size(); ++i) {
+      average[i] = 0.75 * average[i] + 0.25 * parameters[i];
+      ASSERT_NEAR(saved[i], average[i], 1e-6) << name << " " << i;
+    }
+  }
 }
 
 TEST(Trainer, Learns) {
