@@ -42,7 +42,8 @@ class Stack : public Module {
   std::vector<TransformerLayer> layers;
   std::optional<Norm> norm;
   /// Whether the backward pass computes the activations of each layer again instead of keeping
-  /// them (autograd/checkpoint.h): less memory, a third more arithmetic, the same bits.
+  /// them (autograd/checkpoint.h): less memory, a third more arithmetic. Gradients have the same
+  /// bits, except that of a memory, which is summed in another order.
   bool checkpoints_activations = false;
 };
 

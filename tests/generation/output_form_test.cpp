@@ -91,7 +91,8 @@ TEST(OutputForm, TheNBestAreMosesLines) {
 // round differently.
 void expect_same_output(const std::string& given, const std::string& expected) {
   const auto words = [](std::string text) {
-    std::ranges::replace_if(text, [](char c) { return c == ',' || c == '\t'; }, ' ');
+    std::ranges::replace_if(
+        text, [](char c) { return c == ',' || c == '\t'; }, ' ');
     return split(text, " ");
   };
   const auto a = words(given), b = words(expected);

@@ -42,13 +42,17 @@ std::vector<Tensor> gradients(Stack& stack, bool again) {
   return all;
 }
 
-TEST(Stack, ActivationsThatAreComputedAgainGiveTheSameBits) {
+TEST(Stack, ActivationsThatAreComputedAgainGiveTheSameGradients) {
   StackConfig config = small_decoder();
   config.block.dropout = 0.2;
   Stack stack(config);
   const std::vector<Tensor> kept = gradients(stack, false), again = gradients(stack, true);
   ASSERT_EQ(kept.size(), again.size());
-  for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_TRUE(same_bits(kept[i], again[i])) << i;
+  // The memory's gradient is summed layer by layer, in another order than on one tape.
+  EXPECT_LE(test::max_relative_error(again[1], kept[1]), 1e-6);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (i != 1) EXPECT_TRUE(same_bits(kept[i], again[i])) << i;
+  }
 }
 
 TEST(Stack, IsOneLayerAfterAnother) {
