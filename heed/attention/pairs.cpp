@@ -36,7 +36,7 @@ Tensor strip_scores(const Tensor& q, const Tensor& k, const Score& score, const 
 
 }  // namespace
 
-Tensor seen_pairs(const Mask& mask, const Shape& pairs) {
+Tensor dense_mask(const Mask& mask, const Shape& pairs) {
   HEED_ASSERT(pairs.rank() == 4);
   const std::int64_t B = pairs[0], H = pairs[1], Tq = pairs[2], Tk = pairs[3];
   const kernels::AttentionShape shape{.B = B, .H = H, .G = H, .Tq = Tq, .Tk = Tk, .D = 1, .Dv = 1};

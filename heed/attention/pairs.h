@@ -10,7 +10,7 @@ namespace heed {
 
 /// Whether query i may attend to key j: boolean, of shape `pairs`, which is [B, H, Tq, Tk].
 /// Undefined if the mask hides nothing.
-Tensor seen_pairs(const Mask& mask, const Shape& pairs);
+Tensor dense_mask(const Mask& mask, const Shape& pairs);
 
 /// The scores of q [B, H, Tq, D] and k [B, G, Tk, D]: [B, H, Tq, Tk], differentiable, and -inf
 /// where `visible` (boolean, of that shape; undefined: all true) is false. They are computed in

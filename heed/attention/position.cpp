@@ -32,13 +32,13 @@ void PositionConfig::fields(io::Fields& field) {
 }
 
 Tensor Position::embed(const Tensor& x, std::int64_t) const { return x; }
-Tensor Position::turn(const Tensor& x, std::int64_t) const { return x; }
+Tensor Position::rotate(const Tensor& x, std::int64_t) const { return x; }
 void Position::modify(AttentionSpec&, Corner) const {}
 
 namespace {
 
 constexpr PositionKind kNone = {"none", "no positions: attention treats the sequence as a set",
-                                PositionWay::nowhere,
+                                PositionWay::none,
                                 [](const PositionConfig&, const PositionSizes&,
                                    Generator&) -> std::unique_ptr<Position> { return nullptr; }};
 

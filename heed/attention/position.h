@@ -51,7 +51,7 @@ class Position : public Module {
   /// x [B, T, E] with the code added; `first` is the position of x[:, 0].
   virtual Tensor embed(const Tensor& x, std::int64_t first = 0) const;
   /// Queries or keys [B, H, T, D] rotated by their positions, the first of which is `first`.
-  virtual Tensor turn(const Tensor& x, std::int64_t first = 0) const;
+  virtual Tensor rotate(const Tensor& x, std::int64_t first = 0) const;
   /// Adds the stages of the code to a spec.
   virtual void modify(AttentionSpec& spec, Corner corner) const;
 
@@ -60,9 +60,9 @@ class Position : public Module {
 
 /// Which function of a code has an effect, and who calls it.
 enum class PositionWay : std::uint8_t {
-  nowhere,
+  none,
   embeddings,  ///< embed(): models call it once; attention layers ignore the code.
-  heads,       ///< turn(): attention layers call it.
+  heads,       ///< rotate(): attention layers call it.
   scores,      ///< modify(): attention layers call it.
 };
 

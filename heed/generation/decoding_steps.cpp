@@ -6,7 +6,6 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
-#include "heed/ops/join.h"
 #include "heed/ops/reduce.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
@@ -19,21 +18,6 @@ std::vector<std::int64_t> identity(std::int64_t rows) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(rows));
   std::iota(all.begin(), all.end(), std::int64_t{0});
   return all;
-}
-
-// Keys [first, last) of a sequence of `keys`.
-struct KeysOfStep {
-  std::int64_t first, last, keys;
-};
-
-// One row of a step's weights, [rows, H, 1, Tk] -> [1, H, 1, keys]. The step's first weights are
-// those of [first, last); what follows them, padding or extra keys, is left out; others are 0.
-Tensor row_of(const Tensor& weights, std::int64_t row, const KeysOfStep& of) {
-  const std::int64_t H = weights.size(1);
-  const Tensor own =
-      slice(slice(weights, 0, row, row + 1), 3, 0, of.last - of.first);  // [1, H, 1, last - first]
-  const auto none = [&](std::int64_t count) { return zeros({1, H, 1, count}, weights.dtype()); };
-  return concat({none(of.first), own, none(of.keys - of.last)}, 3);
 }
 
 }  // namespace
@@ -99,17 +83,20 @@ std::vector<LayerWeights> DecodingSteps::weights_of(const Hypothesis& hypothesis
   const std::vector<std::int64_t> rows = rows_of(hypothesis);
   const std::int64_t T = std::ssize(rows);
   const auto collect = [&](std::size_t layer, Tensor LayerWeights::*which, std::int64_t keys) {
-    std::vector<Tensor> all;
-    for (std::size_t t = 0; t < rows.size(); ++t) {
-      const Tensor& weights = steps_[t].layers[layer].*which;
+    Tensor all;
+    for (std::int64_t t = 0; t < T; ++t) {
+      const Tensor& weights = steps_[static_cast<std::size_t>(t)].layers[layer].*which;
       if (!weights.defined()) return Tensor();
-      // Step t has t + 1 keys of its own; a cache with a window has dropped the first of them.
-      const bool is_self = which == &LayerWeights::self;
-      const std::int64_t last = is_self ? static_cast<std::int64_t>(t) + 1 : keys;
+      if (!all.defined()) all = zeros({1, weights.size(1), T, keys}, weights.dtype());
+      // Step t has t + 1 keys of its own; a cache with a window has dropped the first of them. What
+      // follows the keys, padding or extra keys, is left out.
+      const std::int64_t last = which == &LayerWeights::self ? t + 1 : keys;
       const std::int64_t first = std::max<std::int64_t>(0, last - weights.size(3));
-      all.push_back(row_of(weights, rows[t], {first, last, keys}));
+      const std::int64_t row = rows[static_cast<std::size_t>(t)];
+      Tensor to = slice(slice(all, 2, t, t + 1), 3, first, last);  // [1, H, 1, last - first]
+      copy_into(to, slice(slice(weights, 0, row, row + 1), 3, 0, last - first));
     }
-    return all.empty() ? Tensor() : concat(all, 2);  // [1, H, T, keys]
+    return all;  // [1, H, T, keys]
   };
   std::vector<LayerWeights> layers(now_.size());
   for (std::size_t i = 0; i < layers.size(); ++i) {

@@ -25,7 +25,7 @@ using test::max_relative_error;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(SeenPairs, AreWhatTheMaskSays) {
-  const Tensor seen = seen_pairs(causal() & key_lengths({2, 5}), {2, 3, 4, 5});
+  const Tensor seen = dense_mask(causal() & key_lengths({2, 5}), {2, 3, 4, 5});
   ASSERT_EQ(seen.shape(), (Shape{2, 3, 4, 5}));
   const std::vector<bool> all(seen.to_vector<bool>());
   for (std::int64_t at = 0; at < seen.numel(); ++at) {
@@ -35,8 +35,8 @@ TEST(SeenPairs, AreWhatTheMaskSays) {
 }
 
 TEST(SeenPairs, NothingHiddenIsUndefinedAndEmptyIsFine) {
-  EXPECT_FALSE(seen_pairs({}, {2, 1, 3, 3}).defined());
-  EXPECT_EQ(seen_pairs(causal(), {2, 1, 0, 3}).shape(), (Shape{2, 1, 0, 3}));
+  EXPECT_FALSE(dense_mask({}, {2, 1, 3, 3}).defined());
+  EXPECT_EQ(dense_mask(causal(), {2, 1, 0, 3}).shape(), (Shape{2, 1, 0, 3}));
 }
 
 TEST(PairScores, AreTheScoresInOneStripAndInMany) {
@@ -54,13 +54,13 @@ TEST(PairScores, HaveGradients) {
   test::check_op({.name = "softmax of additive pair_scores",
                   .shapes = {{2, 1, 3, 4}, {2, 1, 5, 4}, {4}},
                   .op = [](std::span<const Tensor> in) {
-                    const Tensor seen = seen_pairs(causal(), {2, 1, 3, 5});
+                    const Tensor seen = dense_mask(causal(), {2, 1, 3, 5});
                     return softmax(pair_scores(in[0], in[1], additive_score(in[2]), seen));
                   }});
 }
 
 TEST(PairScores, HiddenKeysAreMinusInfinityAndDoNotLeakEvenAsNan) {
-  const Tensor seen = seen_pairs(key_lengths({2}), {1, 1, 3, 4});
+  const Tensor seen = dense_mask(key_lengths({2}), {1, 1, 3, 4});
   Tensor q = randn({1, 1, 3, 5}).requires_grad(), w = randn({5}).requires_grad();
   Tensor k = randn({1, 1, 4, 5});
   for (std::int64_t i = 10; i < 20; ++i) k.mutable_data<float>()[i] = NAN;

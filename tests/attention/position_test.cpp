@@ -52,7 +52,7 @@ TEST(Position, ACodeSaysWhichWayItGoes) {
     AttentionSpec spec;
     code->modify(spec, Corner::top_left);
     const bool embeds = code->embed(x, 1).to_vector<float>() != x.to_vector<float>();
-    const bool turns = code->turn(heads, 1).to_vector<float>() != heads.to_vector<float>();
+    const bool turns = code->rotate(heads, 1).to_vector<float>() != heads.to_vector<float>();
     EXPECT_EQ(embeds, kind.way == PositionWay::embeddings) << kind.name;
     EXPECT_EQ(turns, kind.way == PositionWay::heads) << kind.name;
     EXPECT_EQ(!spec.modifiers.empty(), kind.way == PositionWay::scores) << kind.name;

@@ -50,7 +50,7 @@ Rope::Rope(const PositionConfig& config, const PositionSizes& sizes)
       sines_(0, config.max_length, sizes.head, wave(Wave::sine, config, sizes.head)) {}
 
 // (a, b) -> (a cos - b sin, b cos + a sin), as x * cosines + (b, a) * (-sin, sin).
-Tensor Rope::turn(const Tensor& x, std::int64_t first) const {
+Tensor Rope::rotate(const Tensor& x, std::int64_t first) const {
   HEED_CHECK(x.rank() == 4 && x.size(3) == features_, "[rope] x is {}: it must be [B, H, T, {}]",
              to_string(x.shape()), features_);
   const std::int64_t B = x.size(0), H = x.size(1), T = x.size(2), D = x.size(3);

@@ -14,7 +14,7 @@ class Rope : public Position {
   /// Reads max_length, base, halves and scaling of the config, head of the sizes.
   Rope(const PositionConfig& config, const PositionSizes& sizes);
 
-  Tensor turn(const Tensor& x, std::int64_t first = 0) const override;
+  Tensor rotate(const Tensor& x, std::int64_t first = 0) const override;
 
  private:
   bool halves_;

@@ -67,7 +67,7 @@ Tensor AttentionOverAttention::terms(const AttentionInput& in, const Tensor& que
   if (query_lengths.defined()) {
     mask = mask & boolean_mask(reshape(within(query_lengths, Tq), {B, 1, Tq, 1}));
   }
-  const Tensor seen = seen_pairs(mask, {B, 1, Tq, Tk});
+  const Tensor seen = dense_mask(mask, {B, 1, Tq, Tk});
   if (seen.defined()) match = where(squeeze(seen, 1), match, kHidden);
   const Tensor alpha = softmax(match, 2);  // [B, Tq, Tk]
   const Tensor beta =

@@ -182,8 +182,8 @@ Tensor MultiHeadAttention::attend(const AttentionInput& in) const {
   check_input(name(), in, config_.embed, config_.memory_embed);
   Heads heads = project(in);
   if (position) {
-    heads.q = position->turn(heads.q);
-    heads.k = position->turn(heads.k);
+    heads.q = position->rotate(heads.q);
+    heads.k = position->rotate(heads.k);
   }
   AttentionSpec spec = spec_of(in, Corner::top_left);
   add_extra_keys(heads, spec);
@@ -231,7 +231,7 @@ std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) 
               config_.memory_embed);
   state->memory.k = keys(from.memory);    // [B, G, Tk, D]
   state->memory.v = values(from.memory);  // [B, G, Tk, D]
-  if (position) state->memory.k = position->turn(state->memory.k);
+  if (position) state->memory.k = position->rotate(state->memory.k);
   state->lengths = from.lengths;
   return state;
 }
@@ -258,7 +258,7 @@ Tensor MultiHeadAttention::step_few(const Tensor& x, State& state) const {
   std::int64_t first_key = 0;
   if (state.cache) {
     heads = project(in);
-    if (position) heads.k = position->turn(heads.k, first);
+    if (position) heads.k = position->rotate(heads.k, first);
     state.cache->append(heads.k, heads.v);
     heads.k = state.cache->keys();    // [B, G, Tk, D]
     heads.v = state.cache->values();  // [B, G, Tk, D]
@@ -267,7 +267,7 @@ Tensor MultiHeadAttention::step_few(const Tensor& x, State& state) const {
   } else {
     heads.q = queries(x);  // [B, H, T, D]
   }
-  if (position) heads.q = position->turn(heads.q, first);
+  if (position) heads.q = position->rotate(heads.q, first);
   AttentionSpec spec = spec_of(in, Corner::offset(first - first_key));
   add_extra_keys(heads, spec);
   return out_proj(join_heads(attention(heads.q, heads.k, heads.v, spec)));  // [B, T, E]

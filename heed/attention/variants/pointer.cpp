@@ -59,7 +59,7 @@ Tensor Pointer::scores(const AttentionInput& in) const {
   check_input("pointer", in, config_.embed, config_.memory_embed);
   const Tensor q = project(query_proj, in.x);          // [B, 1, Tq, D]
   const Tensor k = project(memory_proj, in.source());  // [B, 1, Tk, D]
-  const Tensor seen = seen_pairs(mask_of(in), {q.size(0), 1, q.size(2), k.size(2)});
+  const Tensor seen = dense_mask(mask_of(in), {q.size(0), 1, q.size(2), k.size(2)});
   return pair_scores(q, k, additive_score(v), seen);  // [B, 1, Tq, Tk]
 }
 
@@ -133,7 +133,7 @@ Tensor Pointer::step(const Tensor& x, DecodeState& decode_state) const {
   if (state.free.defined()) in.mask = boolean_mask(state.free);
   const Tensor q = project(query_proj, x);  // [B, 1, T, D]
   const Tensor seen =
-      seen_pairs(mask_of(in, Corner::bottom_right), {q.size(0), 1, q.size(2), state.keys.size(2)});
+      dense_mask(mask_of(in, Corner::bottom_right), {q.size(0), 1, q.size(2), state.keys.size(2)});
   const Tensor p = softmax(pair_scores(q, state.keys, additive_score(v), seen));  // [B, 1, T, Tk]
   if (state.weights != nullptr) *state.weights = p.detach();
   return squeeze(p, 1);  // [B, T, Tk]

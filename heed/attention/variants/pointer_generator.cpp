@@ -116,7 +116,7 @@ Attended PointerGenerator::at_once(const Tensor& queries, const Memory& memory,
   const Tensor q = unsqueeze(queries, 1), k = unsqueeze(memory.keys, 1);  // [B, 1, T, D]
   const AttentionSpec spec{.score = additive_score(v), .mask = mask_of(in)};
   const Tensor context = attention(q, k, unsqueeze(memory.values, 1), spec);  // [B, 1, Tq, E']
-  const Tensor seen = seen_pairs(spec.mask, {q.size(0), 1, q.size(2), k.size(2)});
+  const Tensor seen = dense_mask(spec.mask, {q.size(0), 1, q.size(2), k.size(2)});
   const Tensor a = squeeze(softmax(pair_scores(q, k, spec.score, seen)), 1);  // [B, Tq, Tk]
   return {squeeze(context, 1), a, cumsum(a, 1) - a};
 }
@@ -128,7 +128,7 @@ Attended PointerGenerator::attend(const AttentionInput& in) const {
   const Memory memory{memory_proj(source), source};  // [B, Tk, D], [B, Tk, E']
   if (!config_.coverage) return at_once(queries, memory, in);
   const std::int64_t B = in.x.size(0), Tq = in.x.size(1), Tk = source.size(1);
-  const Tensor seen = seen_pairs(mask_of(in), {B, 1, Tq, Tk});  // [B, 1, Tq, Tk]
+  const Tensor seen = dense_mask(mask_of(in), {B, 1, Tq, Tk});  // [B, 1, Tq, Tk]
   Tensor coverage = zeros({B, Tk, 1}, in.x.dtype());            // [B, Tk, 1]
   return walk(queries, memory, seen.defined() ? view::squeeze(seen, 1) : seen, coverage);
 }
@@ -180,7 +180,7 @@ Attended PointerGenerator::attend_step(const Tensor& x, DecodeState& decode_stat
   }
   const AttentionInput in{.x = x, .lengths = state.lengths, .causal = state.grows};
   const Shape pairs{x.size(0), 1, x.size(1), memory.keys.size(1)};
-  const Tensor seen = seen_pairs(mask_of(in, Corner::bottom_right), pairs);  // [B, 1, T, Tk]
+  const Tensor seen = dense_mask(mask_of(in, Corner::bottom_right), pairs);  // [B, 1, T, Tk]
   return walk(query_proj(x), memory, seen.defined() ? view::squeeze(seen, 1) : seen,
               state.coverage);
 }

@@ -59,7 +59,7 @@ Tensor AttentionPooling::vectors_of(const Operands& from, const AttentionInput& 
 
 Tensor AttentionPooling::weights_of(const Operands& from, const AttentionInput& in) const {
   const Shape pairs{from.q.size(0), 1, from.q.size(2), from.k.size(2)};
-  const Tensor seen = seen_pairs(mask_of(in), pairs);              // [B, 1, R, T]
+  const Tensor seen = dense_mask(mask_of(in), pairs);              // [B, 1, R, T]
   return softmax(pair_scores(from.q, from.k, dot_score(), seen));  // [B, 1, R, T]
 }
 

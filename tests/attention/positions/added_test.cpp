@@ -60,7 +60,7 @@ TEST_P(AddedCodes, NothingIsLegal) {
 TEST_P(AddedCodes, HeadsAndScoresStayAsTheyAre) {
   const auto code = make();
   const Tensor q = randn({1, 2, 3, 4});
-  EXPECT_TRUE(same_bits(code->turn(q, 2), q));
+  EXPECT_TRUE(same_bits(code->rotate(q, 2), q));
   AttentionSpec spec;
   code->modify(spec, Corner::top_left);
   EXPECT_TRUE(spec.modifiers.empty() && spec.reweights.empty());

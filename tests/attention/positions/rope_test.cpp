@@ -41,7 +41,7 @@ TEST(Rope, PairsAreNeighboursAsInGptJ) {
   const Tensor x = randn({2, 3, 5, 6}, DType::f64);
   const Tensor expected =
       turned(x, 1.0, 2, [](std::int64_t k, std::int64_t) { return std::pair(2 * k, 2 * k + 1); });
-  EXPECT_LE(max_relative_error(rope.turn(x, 2), expected), 1e-14);
+  EXPECT_LE(max_relative_error(rope.rotate(x, 2), expected), 1e-14);
 }
 
 TEST(Rope, HalvesAreAsInLlama) {
@@ -49,13 +49,13 @@ TEST(Rope, HalvesAreAsInLlama) {
   const Tensor x = randn({2, 3, 5, 6}, DType::f64);
   const Tensor expected =
       turned(x, 1.0, 2, [](std::int64_t k, std::int64_t D) { return std::pair(k, k + D / 2); });
-  EXPECT_LE(max_relative_error(rope.turn(x, 2), expected), 1e-14);
+  EXPECT_LE(max_relative_error(rope.rotate(x, 2), expected), 1e-14);
 }
 
 // Two features and one position: Hugging Face's q * cos + rotate_half(q) * sin by hand.
 TEST(Rope, OnePairByHand) {
   const Rope rope({.halves = true}, {.head = 2});
-  const Tensor y = rope.turn(from_values<float>({3, 5}, {1, 1, 1, 2}), 1);
+  const Tensor y = rope.rotate(from_values<float>({3, 5}, {1, 1, 1, 2}), 1);
   EXPECT_FLOAT_EQ(y.data<float>()[0], static_cast<float>(3 * std::cos(1.0) - 5 * std::sin(1.0)));
   EXPECT_FLOAT_EQ(y.data<float>()[1], static_cast<float>(5 * std::cos(1.0) + 3 * std::sin(1.0)));
 }
@@ -65,7 +65,7 @@ TEST(Rope, ScoresDependOnTheDistanceAlone) {
     const Rope rope({.halves = halves}, {.head = 8});
     const Tensor q = randn({1, 2, 4, 8}, DType::f64), k = randn({1, 2, 4, 8}, DType::f64);
     const auto scores = [&](std::int64_t of_q, std::int64_t of_k) {
-      return matmul(rope.turn(q, of_q), transpose(rope.turn(k, of_k)));
+      return matmul(rope.rotate(q, of_q), transpose(rope.rotate(k, of_k)));
     };
     EXPECT_LE(max_relative_error(scores(907, 900), scores(7, 0)), 1e-11);
     EXPECT_GT(max_relative_error(scores(8, 0), scores(7, 0)), 1e-2);
@@ -75,14 +75,14 @@ TEST(Rope, ScoresDependOnTheDistanceAlone) {
 TEST(Rope, ScalingSqueezesPositions) {
   const Rope plain({}, {.head = 4}), scaled({.scaling = 4.0}, {.head = 4});
   const Tensor x = randn({1, 1, 1, 4}, DType::f64);
-  EXPECT_LE(max_relative_error(scaled.turn(x, 12), plain.turn(x, 3)), 1e-15);
+  EXPECT_LE(max_relative_error(scaled.rotate(x, 12), plain.rotate(x, 3)), 1e-15);
 }
 
 TEST(Rope, LaterPositionsAreTheTailOfALongerText) {
   const Rope rope({.max_length = 6}, {.head = 4});
   const Tensor x = randn({2, 2, 9, 4});
-  const Tensor tail = rope.turn(clone_data(view::slice(x, 2, 5, 9)), 5);
-  EXPECT_TRUE(test::same_bits(clone_data(tail), clone_data(view::slice(rope.turn(x), 2, 5, 9))));
+  const Tensor tail = rope.rotate(clone_data(view::slice(x, 2, 5, 9)), 5);
+  EXPECT_TRUE(test::same_bits(clone_data(tail), clone_data(view::slice(rope.rotate(x), 2, 5, 9))));
 }
 
 TEST(Rope, ValuesGradientsLayoutsAndThreads) {
@@ -90,9 +90,9 @@ TEST(Rope, ValuesGradientsLayoutsAndThreads) {
     const Rope rope({.max_length = 16, .halves = halves}, {.head = 6});
     test::check_op({.name = halves ? "halves" : "pairs",
                     .shapes = {{2, 3, 7, 6}},
-                    .op = [&](std::span<const Tensor> x) { return rope.turn(x[0], 3); }});
+                    .op = [&](std::span<const Tensor> x) { return rope.rotate(x[0], 3); }});
   }
-  EXPECT_EQ(Rope({}, {.head = 4}).turn(zeros({1, 2, 0, 4})).shape(), (Shape{1, 2, 0, 4}));
+  EXPECT_EQ(Rope({}, {.head = 4}).rotate(zeros({1, 2, 0, 4})).shape(), (Shape{1, 2, 0, 4}));
 }
 
 TEST(Rope, BadInput) {
@@ -101,7 +101,7 @@ TEST(Rope, BadInput) {
   EXPECT_EQ(error_message([] { Rope({.scaling = 0.0}, {.head = 2}); }),
             "[rope] scaling is 0: it must be above 0");
   EXPECT_EQ(error_message([] {
-              Rope({}, {.head = 4}).turn(zeros({2, 3, 6}));
+              Rope({}, {.head = 4}).rotate(zeros({2, 3, 6}));
             }),
             "[rope] x is [2, 3, 6]: it must be [B, H, T, 4]");
 }
