@@ -1,11 +1,13 @@
 #include "heed/kernels/attention/backward.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "heed/base/arena.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/attention/backward_cell.h"
+#include "heed/kernels/attention/forward.h"
 
 namespace heed::kernels {
 namespace {
@@ -80,6 +82,48 @@ void finish_stages(const StageList<float>& list, const float* sums, const Attent
   }
 }
 
+/// The scales of rows. If they were not given and the log-sum-exp is too large to stand for them,
+/// as its rounding error is then that of the weights, another forward pass computes them.
+class RowScales {
+ public:
+  RowScales(const AttentionProgram<float>& program, const AttentionBackward<float>& call)
+      : given_(call.scales) {
+    const AttentionShape& s = program.shape;
+    if (given_.data != nullptr || program.normaliser != Normalise::softmax) return;
+    if (!any_huge(s, call.log_sum_exp)) return;
+    const std::int64_t rows = total_rows(s.B, s.Tq, s.q_starts);
+    scales_.emplace(s.H * rows);
+    output_.emplace(s.H * rows * s.Dv);
+    const Heads<RowScale<float>> to{scales_->data(), s.Tq, rows, 1, s.q_starts};
+    AttentionForward<float> forward;
+    forward.q = call.q;
+    forward.k = call.k;
+    forward.v = call.v;
+    forward.output = {output_->data(), s.Tq * s.Dv, rows * s.Dv, s.Dv, s.q_starts};
+    forward.scales = to;
+    attention_forward(program, forward);
+    given_ = {to.data, to.batch, to.head, to.row, to.starts};
+  }
+  Heads<const RowScale<float>> heads() const { return given_; }
+
+ private:
+  static bool any_huge(const AttentionShape& s, const Heads<const float>& log_sum_exp) {
+    constexpr float kHuge = 0x1p10f;  // here the rounding error of weights is 3e-5
+    for (std::int64_t b = 0; b < s.B; ++b) {
+      for (std::int64_t h = 0; h < s.H; ++h) {
+        const float* const x = log_sum_exp.at(b, h);
+        const auto huge = [](float log) { return std::isfinite(log) && std::abs(log) > kHuge; };
+        if (std::any_of(x, x + s.queries(b), huge)) return true;
+      }
+    }
+    return false;
+  }
+
+  Heads<const RowScale<float>> given_;
+  std::optional<Scratch<RowScale<float>>> scales_;
+  std::optional<Scratch<float>> output_;
+};
+
 void run_cells(const BackwardPass& pass) {
   const AttentionShape& s = pass.program.shape;
   const std::int64_t cost = s.Tq * pass.grid.part_keys() * 5 * (s.D + s.Dv);
@@ -96,8 +140,11 @@ void run_cells(const BackwardPass& pass) {
 }  // namespace
 
 void attention_backward(const AttentionProgram<float>& program,
-                        const AttentionBackward<float>& call) {
+                        const AttentionBackward<float>& given) {
   const AttentionShape& s = program.shape;
+  AttentionBackward<float> call = given;
+  const RowScales scales(program, call);
+  call.scales = scales.heads();
   const PartGrid grid(s);
   const std::int64_t block_rows = backward_block_rows();
   const StageList<float> modifiers(program.modifiers, block_rows, true);

@@ -66,7 +66,7 @@ class BackwardCell {
 
   struct KeyRange {
     std::int64_t begin, end;
-    bool far = false;    // a row's reference is beyond kMaxOffset
+    bool far = false;    // a row's reference has a base
     bool finite = true;  // all queries and gradients of the block are finite; computed only if a
                          // key may be hidden
   };
@@ -124,15 +124,17 @@ class BackwardCell {
     pack_transposed(d_output_rows(row), block.rows(), Dv_, {d_output(b), kBlockRows}, 1.0f);
     std::fill_n(d_queries(b), D_ * kBlockRows, 0.0f);
     std::fill_n(minus_delta(b), kBlockRows, 0.0f);
+    std::fill_n(base(b), kBlockRows, 0.0f);
     std::fill_n(offset(b), kBlockRows, 0.0f);
     std::fill_n(row_factors(b), kBlockRows, 0.0f);
     if (program_.normaliser != Normalise::softmax) return;
     for (std::int64_t r = 0; r < block.rows(); ++r) {
       const RowScale<float> scale = row_scale(row + r);
       minus_delta(b)[r] = -delta(row + r);
+      base(b)[r] = scale.base;
       offset(b)[r] = -scale.reference;
       row_factors(b)[r] = scale.factor;
-      ranges_[b].far = ranges_[b].far || std::abs(scale.reference) > kMaxOffset;
+      ranges_[b].far = ranges_[b].far || scale.base != 0.0f;
     }
   }
 
@@ -160,8 +162,16 @@ class BackwardCell {
     const float* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head);
     for (std::int64_t r = 0; r < queries_; ++r) {
       if (log_sums[r] == kHidden) continue;
-      pass_.sink_sums[cell_] -= std::exp(program_.sinks[at_.head] - log_sums[r]) * delta(r);
+      pass_.sink_sums[cell_] -= sink_weight(r, log_sums[r]) * delta(r);
     }
+  }
+  float sink_weight(std::int64_t row, float log_sum) const {
+    const float sink = program_.sinks[at_.head];
+    const RowScale<float> scale = row_scale(row);
+    if (scale.base == 0.0f) return std::exp(sink - log_sum);
+    const RowReference reference{scale.base, scale.reference};
+    const float score = sink * Block::from_score(program_);
+    return std::exp2(reference.log2_of(score, Block::unit_of(program_))) * scale.factor;
   }
 
   // With several parts of a head, a block has no dq in parts whose keys are all hidden from it.
@@ -271,7 +281,8 @@ class BackwardCell {
     block.scores(strip, keys_, queries(b), data, modifiers_, at);
     const Piece piece = Block::piece(strip, data);
     if (program_.normaliser == Normalise::softmax) {
-      block.weigh_strip<Then::scale>(strip, data, offset(b), row_factors(b), ranges_[b].far);
+      const References refs{base(b), offset(b), ranges_[b].far};
+      block.weigh_strip<Then::scale>(strip, data, refs, row_factors(b));
     } else if (program_.normaliser == Normalise::sigmoid) {
       weigh_sigmoid(piece);
     }
@@ -384,7 +395,7 @@ class BackwardCell {
 
   // ---- memory ----------------------------------------------------------------------------------
 
-  static constexpr std::int64_t kRowArrays = 3;
+  static constexpr std::int64_t kRowArrays = 4;
   float* weights() const { return tiles_.data(); }
   float* d_scores() const { return tiles_.data() + tile_; }
   float* read_weights() const { return tiles_.data() + 2 * tile_; }
@@ -397,6 +408,7 @@ class BackwardCell {
   float* minus_delta(std::int64_t b) const { return d_output(b) + Dv_ * kBlockRows; }
   float* offset(std::int64_t b) const { return minus_delta(b) + kBlockRows; }
   float* row_factors(std::int64_t b) const { return offset(b) + kBlockRows; }
+  float* base(std::int64_t b) const { return row_factors(b) + kBlockRows; }
   float* d_keys(std::int64_t key) const {
     return gradients_.data() + (key - span_from_) * key_width_;
   }

@@ -54,10 +54,21 @@ class Block {
   std::int64_t vectors() const { return vectors_; }
   const KeyPlan& plan() const { return plan_; }
 
-  /// Factor from scores to the base-2 logarithm of weights. Unless a stage needs the scores
-  /// themselves, the queries are already multiplied by it.
-  float unit() const { return plain() ? 1.0f : kLog2E; }
-  float query_factor() const { return plain() ? program_.scale * kLog2E : program_.scale; }
+  /// Tiles hold scores * from_score(); these times unit() are base-2 logarithms of weights. Unless
+  /// a stage needs the scores themselves, the unit is a power of two, which costs nothing.
+  float unit() const { return unit_of(program_); }
+  float from_score() const { return from_score(program_); }
+  float query_factor() const { return program_.scale * from_score(); }
+  static float unit_of(const AttentionProgram<float>& program) {
+    return runs_plain(program) ? kPlainUnit : kLog2E;
+  }
+  static float from_score(const AttentionProgram<float>& program) {
+    return runs_plain(program) ? kLog2E / kPlainUnit : 1.0f;
+  }
+  /// The inverse of from_score.
+  static float to_score(const AttentionProgram<float>& program) {
+    return runs_plain(program) ? kLn2 * kPlainUnit : 1.0f;
+  }
   bool plain() const { return runs_plain(program_); }
   static bool runs_plain(const AttentionProgram<float>& program) {
     return (program.modifiers.empty() || program.only_observers) && program.additive == nullptr &&
@@ -73,7 +84,7 @@ class Block {
     block.stride = kBlockRows;
     block.features = program_.shape.D;
     block.value_features = program_.shape.Dv;
-    block.query_unit = block.score_unit = plain() ? kLn2 : 1.0f;
+    block.query_unit = block.score_unit = to_score(program_);
     return block;
   }
 
@@ -134,14 +145,13 @@ class Block {
     }
   }
 
-  /// Turns scores into weights relative to integer references; the offsets are the negated
-  /// references. `far`: one of them exceeds kMaxOffset.
+  /// Turns scores into weights relative to references.
   template <Then kThen>
-  void weigh_strip(const Strip& strip, float* data, const float* offset, float* rows,
-                   bool far) const {
+  void weigh_strip(const Strip& strip, float* data, const References& refs, float* rows) const {
     const std::int64_t r = strip.vector * kLanes;
-    const auto run = far ? weigh_far<kThen> : plain() ? weigh<false, kThen> : weigh<true, kThen>;
-    run(piece(strip, data), unit(), offset + r, rows + r);
+    const auto run = refs.far ? (plain() ? weigh<false, true, kThen> : weigh<true, true, kThen>)
+                              : (plain() ? weigh<false, false, kThen> : weigh<true, false, kThen>);
+    run(piece(strip, data), unit(), refs.from(r), rows + r);
   }
 
   AdditiveOperands additive(const Strip& strip, RowsOf<const float> keys,

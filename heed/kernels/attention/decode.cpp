@@ -29,31 +29,41 @@ void decode_part_bf16(const AttentionProgram<float>& program, const DecodeCall<B
 // The parts of one row that have a nonzero weight.
 class RowParts {
  public:
-  explicit RowParts(std::int64_t most) : outputs_(most), numbers_(most), factors_(2 * most) {}
+  RowParts(const AttentionProgram<float>& program, std::int64_t most)
+      : unit_(Block::unit_of(program)),
+        from_score_(Block::from_score(program)),
+        to_score_(Block::to_score(program)),
+        outputs_(most),
+        numbers_(most),
+        references_(most),
+        factors_(2 * most) {}
 
   void clear() { count_ = 0; }
   void add(const DecodePartial& part, std::int64_t number, std::int64_t row, std::int64_t Dv) {
     if (part.sums[row] == 0.0f) return;
     outputs_[count_] = part.output + row * Dv;
     numbers_[count_] = number;
-    factors_[count_] = part.top[row];
+    references_[count_] = {part.base[row], part.top[row]};
     sums()[count_++] = part.sums[row];
   }
 
   // Turns the references into the factors of the parts in the output, including a sink if there is
   // one; returns the log-sum-exp.
   float normalise(const float* sink) {
-    const float rest = sink == nullptr ? kHidden : *sink * kLog2E;
-    float top = rest;
-    for (std::int64_t p = 0; p < count_; ++p) top = std::max(top, factors_[p]);
-    float total = rest == kHidden ? 0.0f : std::exp2(rest - top);
+    RowReference rest;
+    if (sink != nullptr && *sink != kHidden) rest = RowReference::at(*sink * from_score_, unit_);
+    RowReference top = rest;
     for (std::int64_t p = 0; p < count_; ++p) {
-      factors_[p] = factors_[p] == kHidden ? 0.0f : std::exp2(factors_[p] - top);
+      if (higher(references_[p], top)) top = references_[p];
+    }
+    float total = factor(rest, top);
+    for (std::int64_t p = 0; p < count_; ++p) {
+      factors_[p] = factor(references_[p], top);
       total += factors_[p] * sums()[p];
     }
     if (total == 0.0f) return kHidden;
     for (std::int64_t p = 0; p < count_; ++p) factors_[p] /= total;
-    return top * kLn2 + std::log(total);
+    return top.base * to_score_ + (top.log2 * kLn2 + std::log(total));
   }
   void weigh_equally() { std::fill_n(factors_.data(), count_, 1.0f); }
 
@@ -80,10 +90,20 @@ class RowParts {
   }
 
  private:
+  bool higher(const RowReference& a, const RowReference& b) const {
+    return a.log2 != kHidden && (b.log2 == kHidden || a.log2_over(b, unit_) > 0.0f);
+  }
+  // The quotient of two references; 0 if the first has no key.
+  float factor(const RowReference& of, const RowReference& to) const {
+    return of.log2 == kHidden ? 0.0f : std::exp2(of.log2_over(to, unit_));
+  }
+
   float* sums() const { return factors_.data() + factors_.size() / 2; }
+  float unit_, from_score_, to_score_;
   Scratch<const float*> outputs_;
   Scratch<std::int64_t> numbers_;
-  Scratch<float> factors_;  // first the references, then the factors computed from them
+  Scratch<RowReference> references_;
+  Scratch<float> factors_;  // and the sums
   std::int64_t count_ = 0;
 };
 
@@ -93,7 +113,7 @@ void merge_block(const AttentionProgram<float>& program, const DecodeResult& res
   const std::int64_t cell = block * grid.parts();
   const DecodeCell at = grid.at(cell);
   const AttentionShape& shape = program.shape;
-  RowParts parts(grid.parts());
+  RowParts parts(program, grid.parts());
   for (std::int64_t r = 0; r < shape.group() * at.queries; ++r) {
     const std::int64_t head = at.kv_head * shape.group() + r / at.queries;
     const std::int64_t row = at.row + r % at.queries;

@@ -24,7 +24,8 @@ struct DecodeCell {
 /// The results of a cell. Query i of the h-th query head is row h * queries + i.
 struct DecodePartial {
   float* output;  ///< [rows][Dv], relative to the references.
-  float* top;     ///< [rows]: the references, base-2 logarithms.
+  float* base;    ///< [rows]: the bases of the references (weights-inl.h).
+  float* top;     ///< [rows]: the rest of them, base-2 logarithms.
   float* sums;    ///< [rows]: sums of weights, relative to the references; 0 if the output is not
                   ///< written.
 };
@@ -67,10 +68,10 @@ class DecodeGrid {
   }
 
   /// Number of floats in the results of a cell.
-  std::int64_t partial_size() const { return rows_ * (shape_.Dv + 2); }
+  std::int64_t partial_size() const { return rows_ * (shape_.Dv + 3); }
   DecodePartial partial(float* memory, std::int64_t cell) const {
     float* const sums = memory + cell * partial_size();
-    return {sums + 2 * rows_, sums + rows_, sums};
+    return {sums + 3 * rows_, sums + 2 * rows_, sums + rows_, sums};
   }
 
  private:

@@ -22,12 +22,13 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// x = 2^(x * unit + offset), and the sum of it; n is a multiple of kLanes.
-inline float weigh_row(float* x, std::int64_t n, float unit, float offset) {
+/// x = 2^((x - base) * unit - log2), and the sum of it; n is a multiple of kLanes.
+inline float weigh_row(float* x, std::int64_t n, float unit, const RowReference& reference) {
   const F32 d;
-  const VF factor = hn::Set(d, unit), shift = hn::Set(d, offset);
+  const VF base = hn::Set(d, reference.base), factor = hn::Set(d, unit);
+  const VF shift = hn::Set(d, reference.log2 == kHidden ? 0.0f : -reference.log2);
   return sum_row(n, [=](auto part, std::int64_t i, VF sum) HWY_ATTR {
-    const VF e = Exp2Weight(hn::MulAdd(part.load(x + i), factor, shift));
+    const VF e = Exp2Weight(hn::MulAdd(hn::Sub(part.load(x + i), base), factor, shift));
     part.store(e, x + i);
     return hn::Add(sum, e);
   });
@@ -63,12 +64,13 @@ class DecodePart {
 
   void run() {
     std::fill_n(to_.sums, rows_, 0.0f);
+    std::fill_n(to_.base, rows_, 0.0f);
     std::fill_n(to_.top, rows_, kHidden);
     find_intervals();
     if (begin_ >= end_ || rows_ == 0) return;
     pack_queries();
     std::fill_n(output_.data, rows_ * output_.stride, 0.0f);
-    stages_.begin(call_.q, plain() ? kLn2 : 1.0f);
+    stages_.begin(call_.q, Block::to_score(program_));
     for (std::int64_t col = begin_; col < end_; col += block_keys_) {
       block(col, std::min(block_keys_, end_ - col));
     }
@@ -85,11 +87,7 @@ class DecodePart {
   }
 
   bool softmax() const { return program_.normaliser == Normalise::softmax; }
-  // Scores are base-2 logarithms unless a stage needs the scores themselves.
-  bool plain() const {
-    return softmax() && (program_.modifiers.empty() || program_.only_observers);
-  }
-  float unit() const { return plain() ? 1.0f : kLog2E; }
+  float unit() const { return Block::unit_of(program_); }
 
   std::int64_t head(std::int64_t h) const { return at_.kv_head * group_ + h; }
   Region region(std::int64_t h, std::int64_t col, std::int64_t cols) const {
@@ -117,7 +115,7 @@ class DecodePart {
   }
 
   void pack_queries() {
-    const float factor = plain() ? program_.scale * kLog2E : program_.scale;
+    const float factor = program_.scale * Block::from_score(program_);
     std::fill_n(queries_.data, rows_ * queries_.stride, 0.0f);
     for (std::int64_t r = 0; r < rows_; ++r) {
       const float* const q = query(r);
@@ -186,21 +184,24 @@ class DecodePart {
     constexpr float kRaise = 8.0f;
     bool moved = false;
     for (std::int64_t r = 0; r < rows_; ++r) {
-      const float now = max_row(scores_.row(r), n, kHidden) * unit();
-      const float before = to_.top[r];
+      const float most = max_row(scores_.row(r), n, kHidden);
+      const RowReference before = reference(r);
+      const bool first = before.log2 == kHidden;
       factors_[r] = 1.0f;
-      if (now > before + kRaise || (before == kHidden && now > kHidden)) {
-        factors_[r] = before == kHidden ? 0.0f : std::exp2(before - now);
-        to_.top[r] = now;
+      if (first ? most > kHidden : (most - before.base) * unit() > before.log2 + kRaise) {
+        const RowReference now = RowReference::at(most, unit());
+        factors_[r] = first ? 0.0f : std::exp2(before.log2_over(now, unit()));
+        to_.base[r] = now.base;
+        to_.top[r] = now.log2;
         moved = moved || to_.sums[r] != 0.0f;
       }
     }
     if (moved) rescale();
     for (std::int64_t r = 0; r < rows_; ++r) {
-      const float top = to_.top[r];
-      to_.sums[r] += weigh_row(scores_.row(r), n, unit(), top == kHidden ? 0.0f : -top);
+      to_.sums[r] += weigh_row(scores_.row(r), n, unit(), reference(r));
     }
   }
+  RowReference reference(std::int64_t r) const { return {to_.base[r], to_.top[r]}; }
   void rescale() {
     const F32 d;
     for (std::int64_t r = 0; r < rows_; ++r) {

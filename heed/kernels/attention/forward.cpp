@@ -29,6 +29,8 @@ constexpr std::int64_t kFirstKeys = 64;
 constexpr std::int64_t kFarFloats = 1 << 19;
 // The maximum of a tile raises the reference only if it is higher by this much (log2).
 constexpr float kRaise = 8.0f;
+// A tile whose sum exceeds kOverflow has a score that is higher by more than this (log2).
+constexpr float kTooHigh = 64.0f;
 
 class ForwardBlock {
  public:
@@ -55,6 +57,7 @@ class ForwardBlock {
     std::fill_n(output(), program_.shape.Dv * kBlockRows, 0.0f);
     std::fill_n(sums(), kBlockRows, 0.0f);
     std::fill_n(top(), kBlockRows, kHidden);
+    std::fill_n(base(), kBlockRows, 0.0f);
     std::fill_n(offset(), kBlockRows, 0.0f);
     RowBlock<float> rows = block_.row_block();
     rows.queries = queries();
@@ -105,10 +108,11 @@ class ForwardBlock {
     if (program_.normaliser != Normalise::softmax) {
       pointwise(strips, col);
     } else if (!settled_ || cautious_) {
-      cautious_tile(strips, col);
+      score_tile(strips, col);
+      raise_references();
+      weigh_tile(strips, col);
     } else if (!quick_tile(strips, col)) {
-      cautious_ = true;
-      cautious_tile(strips, col);
+      repeat_tile(strips, col);
     }
     read(strips, col);
   }
@@ -159,56 +163,99 @@ class ForwardBlock {
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
       block_.scores(strip, keys_, queries(), data, modifiers_, 0);
-      block_.weigh_strip<Then::sum>(strip, data, offset(), sums(), huge_);
+      block_.weigh_strip<Then::sum>(strip, data, references(), sums());
     }
-    const F32 d;
-    VF most = hn::Zero(d);
-    for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
-      most = hn::Max(hn::Load(d, sums() + r), most);
-    }
-    if (!hn::AllTrue(d, hn::Lt(most, hn::Set(d, kOverflow)))) {
-      std::copy_n(sums_before(), kBlockRows, sums());
-      return false;
-    }
-    raise_ = !hn::AllTrue(d, hn::Lt(most, hn::Set(d, kRescale)));
-    return true;
+    if (check_sums()) return true;
+    std::copy_n(sums_before(), kBlockRows, sums());
+    return false;
   }
 
-  // Computes all scores first, then their maxima, then weights.
-  void cautious_tile(const KeyPlan::Strips& strips, std::int64_t col) {
+  // Whether all sums that were not NaN before are in range. The exponential of a score far above
+  // its reference may have any sign, so a sum that overflowed may also be negative or NaN.
+  bool check_sums() {
+    const F32 d;
+    VF most = hn::Zero(d);
+    bool good = true;
+    for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
+      const VF sum = hn::Load(d, sums() + r), before = hn::Load(d, sums_before() + r);
+      const auto in_range = hn::And(hn::Ge(sum, hn::Zero(d)), hn::Lt(sum, hn::Set(d, kOverflow)));
+      good = good && hn::AllTrue(d, hn::Or(in_range, hn::Ne(before, before)));
+      most = hn::Max(sum, most);
+    }
+    raise_ = !hn::AllTrue(d, hn::Lt(most, hn::Set(d, kRescale)));
+    return good;
+  }
+
+  // Computes a tile again after quick_tile failed. If no score is too high, one of them is NaN, and
+  // the other rows of the block get the same weights as without it.
+  void repeat_tile(const KeyPlan::Strips& strips, std::int64_t col) {
+    score_tile(strips, col);
+    raise_ = false;
+    cautious_ = any_too_high();
+    if (cautious_) raise_references();
+    weigh_tile(strips, col);
+    if (!cautious_) check_sums();
+  }
+
+  // The scores of a tile and their maxima.
+  void score_tile(const KeyPlan::Strips& strips, std::int64_t col) {
     std::fill_n(tile_top(), kBlockRows, kHidden);
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
       block_.scores(strip, keys_, queries(), data, modifiers_, 0);
-      raise_maxima(Block::piece(strip, data), block_.unit(), tile_top() + strip.vector * kLanes);
+      raise_maxima(Block::piece(strip, data), tile_top() + strip.vector * kLanes);
     }
-    raise_references();
+  }
+  void weigh_tile(const KeyPlan::Strips& strips, std::int64_t col) {
     for (const Strip& strip : strips) {
       float* const data = scores() + Block::offset(strip, col);
-      block_.weigh_strip<Then::sum>(strip, data, offset(), sums(), huge_);
+      block_.weigh_strip<Then::sum>(strip, data, references(), sums());
     }
+  }
+
+  // The maxima of the tile as base-2 logarithms, relative to the bases.
+  VF tile_level(std::int64_t r) const {
+    const F32 d;
+    const VF above = hn::Sub(hn::Load(d, tile_top() + r), hn::Load(d, base() + r));
+    return hn::Mul(above, hn::Set(d, block_.unit()));
+  }
+  bool any_too_high() const {
+    const F32 d;
+    bool any = false;
+    for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
+      const VF limit = hn::Add(hn::Load(d, top() + r), hn::Set(d, kTooHigh));
+      any = any || !hn::AllFalse(d, hn::Gt(tile_level(r), limit));
+    }
+    return any;
   }
 
   // Raises references to the maxima of the tile and rescales the sums so far.
   void raise_references() {
     const F32 d;
-    const VF none = hn::Set(d, kHidden);
+    const VF none = hn::Set(d, kHidden), unit = hn::Set(d, block_.unit());
     bool moved = false;
     settled_ = true;
     for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
-      const VF now = hn::Load(d, tile_top() + r), before = hn::Load(d, top() + r);
-      const auto raise = hn::Gt(now, hn::Add(before, hn::Set(d, kRaise)));
-      const VF whole = hn::IfThenElse(raise, hn::Round(now), before);
+      const VF most = hn::Load(d, tile_top() + r);
+      const VF base_before = hn::Load(d, base() + r), before = hn::Load(d, top() + r);
+      const auto first = hn::And(hn::Eq(before, none), hn::Gt(most, none));
+      const auto higher = hn::Gt(tile_level(r), hn::Add(before, hn::Set(d, kRaise)));
+      const auto raise = hn::Or(first, higher);
+      const VF level = hn::Mul(most, unit);
+      const auto far = hn::Gt(hn::Abs(level), hn::Set(d, kMaxOffset));
+      const VF new_base = hn::IfThenElse(raise, hn::IfThenElseZero(far, most), base_before);
+      const VF whole = hn::IfThenElse(raise, hn::IfThenZeroElse(far, hn::Round(level)), before);
       const auto found = hn::Gt(whole, none);
       hn::Store(whole, d, top() + r);
+      hn::Store(new_base, d, base() + r);
       hn::Store(hn::IfThenElseZero(found, hn::Neg(whole)), d, offset() + r);
-      const VF factor = Exp2Weight(hn::Sub(before, whole));
-      hn::Store(hn::IfThenElse(raise, factor, hn::Set(d, 1.0f)), d, factors() + r);
+      const VF lower = hn::MulAdd(hn::Sub(base_before, new_base), unit, hn::Sub(before, whole));
+      const auto again = hn::AndNot(first, raise);
+      hn::Store(hn::IfThenElse(again, Exp2Weight(lower), hn::Set(d, 1.0f)), d, factors() + r);
       const auto summed = hn::Ne(hn::Load(d, sums() + r), hn::Zero(d));
-      const auto far = hn::And(found, hn::Gt(hn::Abs(whole), hn::Set(d, kMaxOffset)));
       moved = moved || !hn::AllFalse(d, hn::And(raise, summed));
       settled_ = settled_ && hn::AllTrue(d, found);
-      huge_ = huge_ || !hn::AllFalse(d, far);
+      huge_ = huge_ || !hn::AllFalse(d, hn::And(raise, far));
     }
     cautious_ = cautious_ || huge_;
     if (moved) scale_sums();
@@ -299,12 +346,16 @@ class ForwardBlock {
     }
     if (call_.scales.data != nullptr) {
       RowScale<float>* const scales = call_.scales.at(at_.batch, at_.head, at_.row);
-      for (std::int64_t r = 0; r < block_.rows(); ++r) scales[r] = {-offset()[r], factors()[r]};
+      for (std::int64_t r = 0; r < block_.rows(); ++r) {
+        scales[r] = {-offset()[r], factors()[r], base()[r]};
+      }
     }
     if (call_.log_sum_exp.data == nullptr) return;
     for (std::int64_t r = 0; r < block_.rows(); r += kLanes) {
       const VF sum = hn::Load(d, sums() + r);
-      const VF log = hn::MulAdd(hn::Load(d, top() + r), hn::Set(d, kLn2), Log(d, sum));
+      const VF above = hn::MulAdd(hn::Load(d, top() + r), hn::Set(d, kLn2), Log(d, sum));
+      const VF to_score = hn::Set(d, Block::to_score(program_));
+      const VF log = hn::MulAdd(hn::Load(d, base() + r), to_score, above);
       const auto empty = hn::Eq(sum, hn::Zero(d));
       hn::Store(hn::IfThenElse(empty, hn::Set(d, kHidden), log), d, top() + r);
     }
@@ -313,28 +364,38 @@ class ForwardBlock {
 
   // Adds the sink to the sums. A reference below the sink is raised to it.
   void add_sink() {
-    const float sink = program_.sinks[at_.head] * kLog2E;
+    const float sink = program_.sinks[at_.head] * block_.from_score(), unit = block_.unit();
+    RowReference at_sink = RowReference::at(sink, unit);
+    at_sink.log2 = std::nearbyint(at_sink.log2);
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
-      const float raised = std::max(top()[r], std::nearbyint(sink));
-      factors()[r] = top()[r] == kHidden ? 0.0f : std::exp2(top()[r] - raised);
-      if (raised == kHidden) continue;
-      top()[r] = raised;
-      offset()[r] = -raised;
+      const RowReference before{base()[r], top()[r]};
+      const bool none = before.log2 == kHidden;
+      const bool raise = sink > kHidden && (none || at_sink.log2_over(before, unit) > 0.0f);
+      const RowReference& now = raise ? at_sink : before;
+      factors()[r] = none ? 0.0f : std::exp2(before.log2_over(now, unit));
+      if (!raise) continue;
+      base()[r] = now.base;
+      top()[r] = now.log2;
+      offset()[r] = -now.log2;
     }
     scale_sums();
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
-      if (top()[r] > kHidden) sums()[r] += std::exp2(sink - top()[r]);
+      const RowReference at{base()[r], top()[r]};
+      if (at.log2 > kHidden) sums()[r] += std::exp2(at.log2_of(sink, unit));
     }
   }
 
-  static constexpr std::int64_t kRowArrays = 6;
+  References references() const { return {base(), offset(), huge_}; }
+
+  static constexpr std::int64_t kRowArrays = 7;
   float* row_array(std::int64_t i) const { return memory_.data() + i * kBlockRows; }
   float* sums() const { return row_array(0); }
   float* sums_before() const { return row_array(1); }
-  float* top() const { return row_array(2); }     // the references, log2, integers
-  float* offset() const { return row_array(3); }  // the negated references, 0 where there is none
-  float* tile_top() const { return row_array(4); }
-  float* factors() const { return row_array(5); }
+  float* base() const { return row_array(2); }    // the bases of the references (weights-inl.h)
+  float* top() const { return row_array(3); }     // the rest of them, log2, integers
+  float* offset() const { return row_array(4); }  // top negated, 0 where there is no reference
+  float* tile_top() const { return row_array(5); }
+  float* factors() const { return row_array(6); }
   float* queries() const { return row_array(kRowArrays); }
   float* output() const { return queries() + program_.shape.D * kBlockRows; }
   float* scores() const { return output() + program_.shape.Dv * kBlockRows; }
@@ -355,7 +416,7 @@ class ForwardBlock {
   bool settled_ = false;   // every row has a reference
   bool cautious_ = false;  // a sum overflowed in this block, and may again
   bool raise_ = false;     // a sum is large
-  bool huge_ = false;      // a reference exceeds kMaxOffset
+  bool huge_ = false;      // a reference has a base
 };
 
 std::int64_t forward_block_rows() { return kBlockRows; }

@@ -71,13 +71,14 @@ struct RowCut {
   std::int32_t key = 0;
 };
 
-/// How the scores of a row became weights: 2^(score / ln 2 - reference) * factor. Unlike the
-/// log-sum-exp, whose rounding error grows with the scores, it reproduces the weights exactly for
-/// scores of any size.
+/// How the scores of a row became weights: 2^((score - base) / ln 2 - reference) * factor. Unlike
+/// the log-sum-exp, whose rounding error grows with the scores, it reproduces the weights exactly
+/// for scores of any size.
 template <typename T>
 struct RowScale {
   T reference = 0;  ///< An integer.
   T factor = 0;     ///< 0 if the row has no visible key.
+  T base = 0;       ///< Not 0 only for huge scores; in the unit of the tiles.
 };
 
 template <typename T>

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -88,8 +89,8 @@ inline void hide_below(Piece piece, std::int64_t col, const float* cut_scores,
   }
 }
 
-/// top[row] = max(top[row], scores * unit).
-inline void raise_maxima(Piece piece, float unit, float* top) {
+/// top[row] = max(top[row], scores).
+inline void raise_maxima(Piece piece, float* top) {
   const F32 d;
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
     VF most = hn::Set(d, kHidden);
@@ -97,7 +98,7 @@ inline void raise_maxima(Piece piece, float unit, float* top) {
       most = hn::Max(most, hn::Load(d, piece.at(k, v)));
     }
     float* const x = top + v * kLanes;
-    hn::Store(hn::Max(hn::Load(d, x), hn::Mul(most, hn::Set(d, unit))), d, x);
+    hn::Store(hn::Max(hn::Load(d, x), most), d, x);
   }
 }
 
@@ -105,19 +106,22 @@ inline void raise_maxima(Piece piece, float unit, float* top) {
 // in the lowest bits, and a shift moves it into the exponent (math-inl.h).
 inline constexpr float kIntegerShift = math::kToInteger + math::kBias;
 
-/// x = 2^n 2^x for |x| <= 1/2 and shifted = n + kIntegerShift, relative error 1e-7: 0 for n = -127,
-/// infinity from n = 128 on. The bound is applied to the integer: four such instructions run per
-/// cycle, but only two floating-point ones. Several vectors are processed together, step by step:
-/// four of them take 4.3 cycles per vector, one at a time 4.7 (Zen 4).
-template <int M>
+/// x = 2^n 2^(k x) for |k x| <= 1/2 and shifted = (n + kIntegerShift) / k, where k is 1 or 2;
+/// relative error 1e-7: 0 for n = -127, infinity from n = 128 on. The bound is applied to the
+/// integer: four such instructions run per cycle, but only two floating-point ones. Several vectors
+/// are processed together, step by step: four of them take 4.3 cycles per vector, one at a time 4.7
+/// (Zen 4). All k give the same bits, because they differ by powers of two.
+template <int k, int M>
 HWY_INLINE void PowersOfTwo(VF (&shifted)[M], VF (&x)[M]) {
+  static_assert(k == 1 || k == 2);
   const F32 d;
   const hn::RebindToSigned<F32> di;
-  const auto highest = hn::BitCast(di, hn::Set(d, kIntegerShift + 128.0f));
+  const auto highest = hn::BitCast(di, hn::Set(d, (kIntegerShift + 128.0f) / k));
   VF p[M];
 #pragma GCC unroll 4
-  for (int i = 0; i < M; ++i) p[i] = hn::Set(d, 0.00132647f);
-  for (const float c : {0.00967151f, 0.05550734f, 0.24022242f, 0.69314698f, 1.0f}) {
+  for (int i = 0; i < M; ++i) p[i] = hn::Set(d, k * k * k * k * k * 0.00132647f);
+  for (const float c : {k * k * k * k * 0.00967151f, k * k * k * 0.05550734f, k * k * 0.24022242f,
+                        k * 0.69314698f, 1.0f}) {
 #pragma GCC unroll 4
     for (int i = 0; i < M; ++i) p[i] = hn::MulAdd(p[i], x[i], hn::Set(d, c));
   }
@@ -134,12 +138,49 @@ HWY_INLINE VF Exp2Weight(VF x) {
   x = math::AtLeast(d, x, -127.0f);
   VF shifted[] = {hn::Add(x, hn::Set(d, kIntegerShift))};
   VF power[] = {hn::Sub(x, hn::Sub(shifted[0], hn::Set(d, kIntegerShift)))};
-  PowersOfTwo(shifted, power);
+  PowersOfTwo<1>(shifted, power);
   return power[0];
 }
 
 /// The largest offset that weigh accepts.
 inline constexpr float kMaxOffset = 0x1p21f;
+
+// A row's weights are 2^((score - base) * unit + offset), where the unit is 2 or kLog2E.
+//
+// Scores of ordinary size have base 0 and an integer as offset. Beyond kMaxOffset, the product of a
+// score and kLog2E differs from the rounded product of the row's maximum by more than the exponent
+// of a float can hold, even for that maximum itself. There the maximum is the base: it is
+// subtracted first, which is exact for all scores near it.
+//
+// Tiles of programs that need no scores hold x = log2(weight) / 2 and not log2(weight), because a
+// score of 3e38 times kLog2E / 2 is still finite.
+inline constexpr float kPlainUnit = 2.0f;
+
+/// The references of the rows of a block.
+struct References {
+  const float* base;
+  const float* offset;
+  bool far;  ///< Some base is not 0.
+
+  References from(std::int64_t row) const { return {base + row, offset + row, far}; }
+};
+
+/// The reference at a row's highest score; its base-2 logarithm is base * unit + log2.
+struct RowReference {
+  float base = 0.0f;
+  float log2 = kHidden;  ///< -inf if the row has no visible key.
+
+  static RowReference at(float score, float unit) {
+    if (std::abs(score * unit) > kMaxOffset) return {score, 0.0f};
+    return {0.0f, score * unit};
+  }
+  /// The base-2 logarithm of a score's weight relative to the reference.
+  float log2_of(float score, float unit) const { return (score - base) * unit - log2; }
+  /// The base-2 logarithm of the quotient of two references.
+  float log2_over(const RowReference& other, float unit) const {
+    return (base - other.base) * unit + (log2 - other.log2);
+  }
+};
 
 /// What else weigh does with the weights.
 enum class Then : std::uint8_t {
@@ -148,16 +189,21 @@ enum class Then : std::uint8_t {
   scale,  ///< Multiplies each by rows[r].
 };
 
-/// scores = 2^(scores * unit + offset) for integer offsets of at most kMaxOffset in absolute value,
-/// which need no instruction because they are part of the shift. If not kScaled, unit is 1.
-template <bool kScaled, Then kThen>
-inline void weigh(Piece piece, float unit, const float* offset, float* rows) {
+/// scores = 2^((scores - base) * unit + offset) for integer offsets of at most kMaxOffset in
+/// absolute value, which need no instruction because they are part of the shift. If not kScaled,
+/// the unit is kPlainUnit, which needs none either: the shift rounds scores to halves. If not kFar,
+/// all bases are 0.
+template <bool kScaled, bool kFar, Then kThen>
+inline void weigh(Piece piece, float unit, References refs, float* rows) {
   const F32 d;
+  constexpr int kParts = kScaled ? 1 : static_cast<int>(kPlainUnit);
   const VF factor = hn::Set(d, unit);
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    const VF shift = hn::Load(d, offset + v * kLanes);
-    const VF to_integer = hn::Add(hn::Set(d, kIntegerShift), shift);
-    VF lowest = hn::Sub(hn::Set(d, -127.0f), shift);
+    [[maybe_unused]] const VF base = hn::Load(d, refs.base + v * kLanes);
+    const VF shift = hn::Load(d, refs.offset + v * kLanes);
+    const VF part = hn::Set(d, 1.0f / kParts);
+    const VF to_integer = hn::Mul(hn::Add(hn::Set(d, kIntegerShift), shift), part);
+    VF lowest = hn::Mul(hn::Sub(hn::Set(d, -127.0f), shift), part);
     if constexpr (kScaled) lowest = hn::Div(lowest, factor);
     const VF before = hn::Load(d, rows + v * kLanes);
     VF row = kThen == Then::sum ? hn::Zero(d) : before;
@@ -166,12 +212,14 @@ inline void weigh(Piece piece, float unit, const float* offset, float* rows) {
       VF shifted[M], e[M];
 #pragma GCC unroll 4
       for (int i = 0; i < M; ++i) {
-        const VF s = math::AtLeast(lowest, hn::Load(d, x + i * piece.stride));
+        VF s = hn::Load(d, x + i * piece.stride);
+        if constexpr (kFar) s = hn::Sub(s, base);
+        s = math::AtLeast(lowest, s);
         shifted[i] = kScaled ? hn::MulAdd(s, factor, to_integer) : hn::Add(s, to_integer);
         const VF n = hn::Sub(shifted[i], to_integer);
         e[i] = kScaled ? hn::MulSub(s, factor, n) : hn::Sub(s, n);
       }
-      PowersOfTwo(shifted, e);
+      PowersOfTwo<kParts>(shifted, e);
 #pragma GCC unroll 4
       for (int i = 0; i < M; ++i, x += piece.stride) {
         if constexpr (kThen == Then::scale) e[i] = hn::Mul(e[i], row);
@@ -182,25 +230,6 @@ inline void weigh(Piece piece, float unit, const float* offset, float* rows) {
     std::int64_t k = piece.keys;
     for (; k >= 4; k -= 4) run(std::integral_constant<int, 4>());
     for (; k > 0; --k) run(std::integral_constant<int, 1>());
-    if constexpr (kThen == Then::sum) hn::Store(hn::Add(before, row), d, rows + v * kLanes);
-  }
-}
-
-/// The same for offsets of any size.
-template <Then kThen>
-inline void weigh_far(Piece piece, float unit, const float* offset, float* rows) {
-  const F32 d;
-  for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    const VF shift = hn::Load(d, offset + v * kLanes);
-    const VF before = hn::Load(d, rows + v * kLanes);
-    VF row = kThen == Then::sum ? hn::Zero(d) : before;
-    for (std::int64_t k = 0; k < piece.keys; ++k) {
-      float* const x = piece.at(k, v);
-      VF e = Exp2Weight(hn::MulAdd(hn::Load(d, x), hn::Set(d, unit), shift));
-      if constexpr (kThen == Then::scale) e = hn::Mul(e, row);
-      hn::Store(e, d, x);
-      if constexpr (kThen == Then::sum) row = hn::Add(row, e);
-    }
     if constexpr (kThen == Then::sum) hn::Store(hn::Add(before, row), d, rows + v * kLanes);
   }
 }

@@ -10,15 +10,17 @@ namespace {
 
 using reference::Cuts;
 using reference::Head;
-using reference::kHidden;
 using reference::Numbers;
+using reference::RowSum;
+using reference::RowSums;
 using reference::Stages;
 using reference::zeros;
 
 // The forward results of one head.
 struct HeadResult {
   Cuts cuts;
-  Numbers log_sums, weights;
+  RowSums sums;
+  Numbers weights;
   Numbers output;  // [Dv][Tq]
 };
 
@@ -37,8 +39,8 @@ HeadResult run_forward(const AttentionProgram<double>& program, Head& head) {
     result.cuts = head.find_cuts(result.weights);
     head.cut(result.weights, result.cuts.data());
   }
-  if (program.normaliser == Normalise::softmax) result.log_sums = head.log_sum_exp(result.weights);
-  head.normalise(result.weights, result.log_sums);
+  if (program.normaliser == Normalise::softmax) result.sums = head.sum_rows(result.weights);
+  head.normalise(result.weights, result.sums);
   reweight->forward(head.tile(result.weights), 0);
   head.for_each_visible([&](std::int64_t j, std::int64_t i) {
     for (std::int64_t d = 0; d < program.shape.Dv; ++d) {
@@ -67,10 +69,11 @@ class HeadBackward {
     block.d_scaled_queries = d_queries_.data();
     modify->begin(block);
     reweight->begin(block);
-    read_rows();
     weights_ = head_.scores(modify);
     if (program_.top_k > 0) head_.cut(weights_, call_.cuts.at(b_, h_));
-    head_.normalise(weights_, log_sums_);
+    if (program_.normaliser == Normalise::softmax) sums_ = head_.sum_rows(weights_);
+    read_rows();
+    head_.normalise(weights_, sums_);
     read_ = weights_;
     reweight->forward(head_.tile(read_), 0);
     gradient_of_weights();
@@ -98,16 +101,15 @@ class HeadBackward {
   void read_rows() {
     delta_ = zeros(head_.Tq());
     if (program_.normaliser != Normalise::softmax) return;
-    log_sums_ = zeros(head_.Tq());
     for (std::int64_t i = 0; i < head_.Tq(); ++i) {
       double& delta = delta_[head_.at(0, i)];
       for (std::int64_t d = 0; d < program_.shape.Dv; ++d) {
         delta += d_output(i)[d] * call_.output.at(b_, h_, i)[d];
       }
       if (call_.d_log_sum_exp.data != nullptr) delta -= call_.d_log_sum_exp.at(b_, h_)[i];
-      const double log_sum = log_sums_[head_.at(0, i)] = call_.log_sum_exp.at(b_, h_)[i];
-      if (call_.d_sinks == nullptr || log_sum == kHidden) continue;
-      call_.d_sinks[h_] -= std::exp(program_.sinks[h_] - log_sum) * delta;
+      if (call_.d_sinks == nullptr) continue;
+      const double weight = sums_[head_.at(0, i)].weight(head_.sink());
+      if (weight != 0.0) call_.d_sinks[h_] -= weight * delta;
     }
   }
 
@@ -179,7 +181,8 @@ class HeadBackward {
   const AttentionBackward<double>& call_;
   Head& head_;
   std::int64_t b_, h_;
-  Numbers d_queries_, log_sums_, delta_;
+  Numbers d_queries_, delta_;
+  RowSums sums_;
   Numbers weights_, read_, gradient_;  // normalised weights, final weights, current gradient
 };
 
@@ -220,7 +223,8 @@ void attention_forward(const AttentionProgram<double>& program,
       std::copy(result.cuts.begin(), result.cuts.end(), call.cuts.at(b, h));
     }
     if (call.log_sum_exp.data == nullptr || program.normaliser != Normalise::softmax) return;
-    std::copy(result.log_sums.begin(), result.log_sums.end(), call.log_sum_exp.at(b, h));
+    std::transform(result.sums.begin(), result.sums.end(), call.log_sum_exp.at(b, h),
+                   [](const RowSum& row) { return row.log(); });
   });
 }
 

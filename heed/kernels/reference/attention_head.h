@@ -20,6 +20,16 @@ inline constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
 inline Numbers zeros(std::int64_t n) { return Numbers(static_cast<std::size_t>(n)); }
 
+/// The sum of e^score over a row is sum * e^shift, where the shift is the row's highest score. The
+/// two stay apart: in shift + log(sum), a huge score swallows the logarithm.
+struct RowSum {
+  double shift = 0.0, sum = 0.0;  ///< The sum is 0 if the row has no visible key.
+
+  double weight(double score) const { return sum == 0.0 ? 0.0 : std::exp(score - shift) / sum; }
+  double log() const { return shift + std::log(sum); }
+};
+using RowSums = std::vector<RowSum>;
+
 /// The stages of one head, which is one tile.
 class Stages {
  public:
@@ -150,30 +160,29 @@ class Head {
     hide(scores, kHidden);
   }
 
-  /// The logarithm of each row's sum of e^score, including the sink.
-  Numbers log_sum_exp(const Numbers& scores) const {
-    Numbers result = zeros(Tq_);
-    const double sink = program_.sinks == nullptr ? kHidden : program_.sinks[h_];
+  /// Each row's sum of e^score, including the sink.
+  RowSums sum_rows(const Numbers& scores) const {
+    RowSums sums(static_cast<std::size_t>(Tq_));
+    const double sink = this->sink();
     for (std::int64_t i = 0; i < Tq_; ++i) {
+      RowSum& row = sums[at(0, i)];
       double top = sink;
       for (std::int64_t j = 0; j < Tk_; ++j) top = std::max(top, scores[at(j, i)]);
-      const double shift = top == kHidden ? 0.0 : top;
-      double sum = std::exp(sink - shift);
-      for (std::int64_t j = 0; j < Tk_; ++j) sum += std::exp(scores[at(j, i)] - shift);
-      result[at(0, i)] = shift + std::log(sum);
+      if (top > kHidden) row.shift = top;
+      row.sum = std::exp(sink - row.shift);
+      for (std::int64_t j = 0; j < Tk_; ++j) row.sum += std::exp(scores[at(j, i)] - row.shift);
     }
-    return result;
+    return sums;
   }
+  double sink() const { return program_.sinks == nullptr ? kHidden : program_.sinks[h_]; }
 
-  /// Weights from scores; `log_sums` is for softmax.
-  void normalise(Numbers& x, const Numbers& log_sums) {
+  /// Weights from scores; `sums` is for softmax.
+  void normalise(Numbers& x, const RowSums& sums) {
     for (std::size_t n = 0; n < x.size(); ++n) {
       switch (program_.normaliser) {
-        case Normalise::softmax: {
-          const double log_sum = log_sums[n % static_cast<std::size_t>(Tq_)];
-          x[n] = log_sum == kHidden ? 0.0 : std::exp(x[n] - log_sum);
+        case Normalise::softmax:
+          x[n] = sums[n % static_cast<std::size_t>(Tq_)].weight(x[n]);
           break;
-        }
         case Normalise::sigmoid:
           x[n] = 1.0 / (1.0 + std::exp(-x[n]));
           break;

@@ -142,6 +142,36 @@ TEST(PlainAttention, InfiniteScores) {
   EXPECT_TRUE(std::isnan(two.plain.output[1]));
 }
 
+// A finite score is a score, whatever its size: only differences count.
+TEST(PlainAttention, HugeScoresByHand) {
+  for (const double huge : {-1e308, -1e20, 1e10, 1e308}) {
+    AttentionProblem equal = one_query({huge, huge, huge, huge}, {1.0, 2.0, 4.0, 5.0});
+    equal.run_plain();
+    EXPECT_EQ(equal.plain.output[0], 3.0) << huge;
+    EXPECT_EQ(equal.plain.log_sum_exp[0], huge + std::log(4.0)) << huge;
+    EXPECT_EQ(equal.plain.dv, (std::vector<double>{0.25, 0.25, 0.25, 0.25})) << huge;
+    EXPECT_EQ(equal.plain.dk, (std::vector<double>{-0.5, -0.25, 0.25, 0.5})) << huge;
+
+    // All weight is on the higher scores.
+    AttentionProblem mixed = one_query({0.0, huge, 0.0, huge}, {1.0, 2.0, 4.0, 5.0});
+    mixed.run_plain();
+    EXPECT_EQ(mixed.plain.output[0], huge > 0.0 ? 3.5 : 2.5) << huge;
+    EXPECT_EQ(mixed.plain.dv[1], huge > 0.0 ? 0.5 : 0.0) << huge;
+
+    AttentionProblem opposite = one_query({-1e308, huge, 1e308}, {1.0, 2.0, 4.0});
+    opposite.run_plain();
+    EXPECT_EQ(opposite.plain.output[0], huge == 1e308 ? 3.0 : 4.0) << huge;
+
+    // A sink as high as the scores takes its share.
+    equal.d.sinks = &huge;
+    double d_sink = 0.0;
+    equal.d_sinks_plain = &d_sink;
+    equal.run_plain();
+    EXPECT_DOUBLE_EQ(equal.plain.output[0], 12.0 / 5.0) << huge;
+    EXPECT_DOUBLE_EQ(d_sink, -0.2 * 12.0 / 5.0) << huge;
+  }
+}
+
 TEST(PlainAttention, WhatIsHiddenMayBeAnything) {
   const TestMask mask([](auto, auto, auto i, auto j) { return j != 2 && j <= i + 1; });
   AttentionProblem clean({1, 2, 1, 4, 5, 3, 3});
