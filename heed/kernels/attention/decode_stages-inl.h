@@ -1,6 +1,7 @@
 // Stages in attention_decode, where scores are stored row by row: a few keys at a time are
 // transposed into the tile that a stage expects, and back. Each of the heads that share keys runs
-// its own stages.
+// its own stages. If all stages only copy weights out, they are given the rows themselves: a tile
+// of one query costs as much as the attention of that query to twenty keys.
 #if defined(HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_
 #undef HEED_KERNELS_ATTENTION_DECODE_STAGES_INL_H_
@@ -30,8 +31,10 @@ class DecodeStages {
         stride_((at.queries + kLanes - 1) / kLanes * kLanes),
         modifier_list_(program.modifiers, stride_, false),
         reweight_list_(program.reweights, stride_, false),
-        memory_(empty() ? 0 : (1 + kMaxTileKeys) * stride_ + program.shape.group() * head_size()) {
-    if (empty()) return;
+        uses_tiles_(!program.modifiers.empty() || !all_copy_rows(program)),
+        memory_(uses_tiles_ ? (1 + kMaxTileKeys) * stride_ + program.shape.group() * head_size()
+                            : 0) {
+    if (!uses_tiles_) return;
     for (std::int64_t h = 0; h < program.shape.group(); ++h) {
       float* const space = output(h) + program.shape.Dv * stride_;
       modifiers_.emplace_back(modifier_list_, 0, space);
@@ -39,11 +42,9 @@ class DecodeStages {
     }
   }
 
-  bool empty() const { return program_.modifiers.empty() && program_.reweights.empty(); }
-
   /// Scores will be given divided by `score_unit`.
   void begin(const Heads<const float>& q, float score_unit) {
-    if (empty()) return;
+    if (!uses_tiles_) return;
     score_unit_ = score_unit;
     for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
       pack_transposed({q.at(at_.batch, head(h), at_.row), q.row}, at_.queries, program_.shape.D,
@@ -57,12 +58,29 @@ class DecodeStages {
   void modify(RowsOf<float> scores, std::int64_t col, std::int64_t cols) const {
     if (!program_.modifiers.empty()) run(modifiers_, scores, col, cols);
   }
-  void reweight(RowsOf<float> weights, std::int64_t col, std::int64_t cols) const {
-    if (!program_.reweights.empty()) run(reweights_, weights, col, cols);
+  void reweight(RowsOf<float> weights, std::int64_t col, std::int64_t cols) {
+    if (program_.reweights.empty()) return;
+    if (uses_tiles_) return run(reweights_, weights, col, cols);
+    for_each_row([&](std::int64_t r, RowPart part) {
+      part.col = col;
+      part.cols = cols;
+      for (const auto* stage : program_.reweights) stage->copy_row(part, weights.row(r));
+    });
+    if (copied_.cols == 0) copied_.col = col;
+    copied_.cols = col + cols - copied_.col;
   }
   /// Multiplies all weights so far by factors[row].
   void rescale(const float* factors) const {
     if (program_.reweights.empty()) return;
+    if (!uses_tiles_) {
+      for_each_row([&](std::int64_t r, RowPart part) {
+        part.col = copied_.col;
+        part.cols = copied_.cols;
+        if (factors[r] == 1.0f) return;
+        for (const auto* stage : program_.reweights) stage->close_part(part, factors[r]);
+      });
+      return;
+    }
     for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
       std::fill_n(line(), stride_, 1.0f);
       std::copy_n(factors + h * at_.queries, at_.queries, line());
@@ -74,7 +92,7 @@ class DecodeStages {
   }
   /// Adds the contributions of stages to the output, which has rows of Dv.
   void end(float* rows) const {
-    if (empty()) return;
+    if (!uses_tiles_) return;
     const std::int64_t Dv = program_.shape.Dv;
     for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
       float* const own = rows + h * at_.queries * Dv;
@@ -89,6 +107,21 @@ class DecodeStages {
   }
 
  private:
+  static bool all_copy_rows(const AttentionProgram<float>& program) {
+    return std::ranges::all_of(program.reweights,
+                               [](const auto* stage) { return stage->copies_rows(); });
+  }
+
+  // f(r, part) for the rows of all heads; the keys of `part` are empty.
+  template <typename F>
+  void for_each_row(F&& f) const {
+    for (std::int64_t h = 0; h < program_.shape.group(); ++h) {
+      for (std::int64_t r = 0; r < at_.queries; ++r) {
+        f(h * at_.queries + r, RowPart{.batch = at_.batch, .head = head(h), .row = at_.row + r});
+      }
+    }
+  }
+
   void run(const ArenaVector<StageRun<float>>& stages, RowsOf<float> scores, std::int64_t col,
            std::int64_t cols) const {
     std::fill_n(line(), stride_, 1.0f);
@@ -135,6 +168,8 @@ class DecodeStages {
   std::int64_t stride_;
   float score_unit_ = 1.0f;
   StageList<float> modifier_list_, reweight_list_;
+  bool uses_tiles_;
+  RowPart copied_ = {};  // the keys whose weights have been copied out row by row
   Scratch<float> memory_;
   ArenaVector<StageRun<float>> modifiers_, reweights_;
 };

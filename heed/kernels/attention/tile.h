@@ -107,6 +107,13 @@ class TileStage : public ArenaObject {
   virtual void close_part(const RowPart& part, T factor) const {
     static_cast<void>(part), static_cast<void>(factor);
   }
+  /// True if the stage only copies weights out. Where weights are stored row by row
+  /// (kernels/attention/decode.h), it is then given rows instead of tiles, by copy_row; begin,
+  /// forward, rescale and end are not called.
+  virtual bool copies_rows() const { return false; }
+  virtual void copy_row(const RowPart& part, const T* weights) const {
+    static_cast<void>(part), static_cast<void>(weights);
+  }
   /// Called after the last tile of the block.
   virtual void end(const RowBlock<T>& block, StageSpace<T> space) const {
     static_cast<void>(block), static_cast<void>(space);

@@ -170,6 +170,13 @@ void WeightObserver<T>::close_part(const RowPart& part, T factor) const {
   if (row != nullptr) multiply(row + part.col, part.cols, factor);
 }
 
+template <typename T>
+void WeightObserver<T>::copy_row(const RowPart& part, const T* weights) const {
+  T* const head = this->table_.head(part.batch, part.head);
+  T* const row = head == nullptr ? nullptr : this->table_.row(head, part.row);
+  if (row != nullptr) std::copy_n(weights, part.cols, row + part.col);
+}
+
 template class ScoreObserver<float>;
 template class ScoreObserver<double>;
 template class WeightObserver<float>;

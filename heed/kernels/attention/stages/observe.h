@@ -82,6 +82,8 @@ class WeightObserver final : public ObserverStage<T> {
   void rescale(const T* factors, StageSpace<T> space) const override;
   void end(const RowBlock<T>& block, StageSpace<T> space) const override;
   void close_part(const RowPart& part, T factor) const override;
+  bool copies_rows() const override { return true; }
+  void copy_row(const RowPart& part, const T* weights) const override;
 };
 
 extern template class ScoreObserver<float>;
