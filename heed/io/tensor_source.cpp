@@ -40,6 +40,15 @@ std::vector<fs::path> files_with(const fs::path& folder, std::string_view extens
   return found;
 }
 
+// A large model may be split over several GGUF files, each with a part of the tensors.
+void check_whole(const GgufFile& file, const std::string& name) {
+  const std::int64_t parts = file.metadata().integer("split.count").value_or(1);
+  HEED_CHECK(parts <= 1,
+             "[tensors] {}: it is one of {} parts of a model: join them into one file with "
+             "llama-gguf-split --merge",
+             name, parts);
+}
+
 // The file or index with the weights of a folder.
 fs::path weights_in(const fs::path& folder) {
   for (const char* name : {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
@@ -80,7 +89,9 @@ TensorSource TensorSource::open_file(const fs::path& path, TensorSourceOptions o
              name);
   const auto read = [&] {
     if (begins_with(*mapped, "GGUF")) {
-      return TensorSource(GgufFile::parse(bytes, {options.allow_trailing_bytes}, name), name);
+      const GgufFile file = GgufFile::parse(bytes, {options.allow_trailing_bytes}, name);
+      check_whole(file, name);
+      return TensorSource(file, name);
     }
     if (TorchFile::recognises(bytes)) return TensorSource(TorchFile::parse(bytes, name), name);
     return TensorSource(SafetensorsFile::parse(bytes, {options.allow_trailing_bytes}, name), name);

@@ -124,6 +124,10 @@ TEST(TensorSource, OtherFilesAreRefused) {
   EXPECT_THAT(error_of(dir / "none.gguf"), HasSubstr("none.gguf"));
   write_file(dir / "lfs.safetensors", "version https://git-lfs.github.com/spec/v1\n");
   EXPECT_THAT(error_of(dir / "lfs.safetensors"), HasSubstr("it is a pointer of Git LFS"));
+  const ByteBuilder part =
+      ByteBuilder().text("GGUF").u32(3).u64(0).u64(1).counted("split.count").u32(2).u16(3);
+  write_file(dir / "part.gguf", part.str());
+  EXPECT_THAT(error_of(dir / "part.gguf"), HasSubstr("it is one of 3 parts of a model"));
   write_file(dir / "plain.pkl", "\x80\x04N.");
   EXPECT_THAT(error_of(dir / "plain.pkl"), HasSubstr("is it a PyTorch file?"));
   write_file(dir / "text", "hello world, this is text");
