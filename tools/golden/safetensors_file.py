@@ -7,7 +7,7 @@ import json
 
 import torch
 
-DTYPE_NAMES = {torch.float32: "F32", torch.int64: "I64", torch.bool: "BOOL"}
+DTYPE_NAMES = {torch.float32: "F32", torch.int64: "I64", torch.int32: "I32", torch.uint8: "U8", torch.bool: "BOOL"}
 
 
 def serialise(tensors: dict[str, torch.Tensor], metadata: dict[str, str]) -> bytes:
