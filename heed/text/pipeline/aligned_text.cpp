@@ -82,12 +82,16 @@ void AlignedText::prepend(std::string_view prefix) {
 }
 
 void AlignedText::filter(bool (*keep)(char32_t)) {
-  std::size_t out = 0;
+  std::size_t out = 0;  // equal to `at` until the first character goes
   for (std::size_t at = 0; at < text.size();) {
     const unicode::CodePoint point = unicode::front(std::string_view(text).substr(at));
     const std::size_t next = at + point.bytes;
     if (!keep(point.value)) {
       at = next;
+      continue;
+    }
+    if (out == at) {
+      out = at = next;
       continue;
     }
     for (; at < next; ++at, ++out) {
@@ -100,6 +104,14 @@ void AlignedText::filter(bool (*keep)(char32_t)) {
 }
 
 void AlignedText::map(char32_t (*change)(char32_t)) {
+  // Most texts have nothing to change.
+  bool is_same = true;
+  for (std::size_t at = 0; is_same && at < text.size();) {
+    const unicode::CodePoint point = unicode::front(std::string_view(text).substr(at));
+    is_same = change(point.value) == point.value;
+    at += point.bytes;
+  }
+  if (is_same) return;
   AlignedText made;
   made.origin = origin;
   made.text.reserve(text.size());

@@ -92,8 +92,11 @@ void HfTokenizer::find_special(const SpecialNames& names) {
                         const Names& usual) -> std::optional<std::int32_t> {
     if (!given.empty()) return id_of(given);
     if (!around.empty()) return around.back();
+    // A vocabulary of text may have "<s>" by chance; special tokens are added ones.
     for (const std::string_view name : usual) {
-      if (const auto id = id_of(name); id && !name.empty()) return id;
+      if (name.empty()) continue;
+      const auto id = added_.tokens().empty() ? id_of(name) : added_.id_of(name);
+      if (id) return id;
     }
     return std::nullopt;
   };

@@ -16,7 +16,18 @@ namespace {
 
 using Normalizers = std::vector<std::unique_ptr<const Normalizer>>;
 
+bool is_plain_ascii(std::string_view text) {
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) >= 0x80) return false;
+  }
+  return true;
+}
+
 void to_lower(AlignedText& text) {
+  if (is_plain_ascii(text.text)) {
+    for (char& c : text.text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    return;
+  }
   std::vector<unicode::Change> changes;
   changes.reserve(text.text.size());
   for (std::string_view rest = text.text; !rest.empty();) {
@@ -27,13 +38,6 @@ void to_lower(AlignedText& text) {
     rest.remove_prefix(point.bytes);
   }
   text.rewrite(changes);
-}
-
-bool is_plain_ascii(std::string_view text) {
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) >= 0x80) return false;
-  }
-  return true;
 }
 
 class NormalFormStep final : public Normalizer {
