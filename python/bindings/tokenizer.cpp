@@ -74,9 +74,9 @@ void bind_tokenizer(nb::module_& m) {
           nb::arg("ids"), "The text of tokens; begin, end and padding are left out.")
       .def(
           "encode_with_offsets",
-          [](const PyTokenizer& self, nb::handle text, bool special) {
+          [](const PyTokenizer& self, nb::handle text, bool with_special) {
             const std::string bytes(text_of("text", text));
-            const Encoding encoding = hf_tokenizer(self).encode_with_spans(bytes, special);
+            const Encoding encoding = hf_tokenizer(self).encode_with_spans(bytes, with_special);
             return nb::make_tuple(encoding.ids, offsets_of(bytes, encoding));
           },
           nb::arg("text"), nb::kw_only(), nb::arg("special") = true,

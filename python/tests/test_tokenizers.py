@@ -78,7 +78,7 @@ def small():
             yield pytest.param(json.dumps(entry["tokenizer"], ensure_ascii=False), id=f"{path.stem}-{entry['name']}")
 
 
-@pytest.mark.parametrize("text", small())
+@pytest.mark.parametrize("text", list(small()))
 def test_small_tokenizers(text, all_lines, tmp_path):
     (tmp_path / "tokenizer.json").write_text(text, encoding="utf-8")
     compare(heed.Tokenizer(tmp_path), tokenizers.Tokenizer.from_str(text), all_lines[::10])

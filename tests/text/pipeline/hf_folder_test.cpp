@@ -132,8 +132,8 @@ INSTANTIATE_TEST_SUITE_P(
                              "The café's 2 dogs—naïve 狗狗!  run 😀 unaffable.",
                              {35, 6017, 6,   9,    144, 17048, 1569, 364,  4277, 517,
                               49, 1,    145, 3073, 49,  49636, 34,   7647, 514,  3}}),
-    [](const auto& info) {
-      std::string name = info.param.model;
+    [](const auto& given) {
+      std::string name = given.param.model;
       for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
       return name;
     });
