@@ -9,6 +9,7 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 
 file(GLOB_RECURSE heed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.cpp)
 add_library(heed ${heed_sources})
@@ -21,7 +22,7 @@ target_link_libraries(
   PUBLIC fmt::fmt Threads::Threads
   PRIVATE $<BUILD_INTERFACE:heed_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> hwy::hwy
           DNNL::dnnl tomlplusplus::tomlplusplus ZLIB::ZLIB PkgConfig::sentencepiece
-          PkgConfig::utf8proc)
+          PkgConfig::utf8proc PkgConfig::pcre2)
 # A third of the time to compile a file went into reading these.
 heed_precompile(heed <fmt/format.h> <algorithm> <filesystem> <functional> <memory> <span> <string>
                 <vector>)

@@ -64,6 +64,13 @@ std::vector<std::int32_t> SentencePiece::encode(std::string_view text) const {
   return ids;
 }
 
+std::vector<std::string> SentencePiece::pieces(std::string_view text) const {
+  std::vector<std::string> pieces;
+  const auto status = library_->model.Encode({text.data(), text.size()}, &pieces);
+  HEED_CHECK(status.ok(), "[sentencepiece] the text cannot be encoded: {}", status.ToString());
+  return pieces;
+}
+
 std::string SentencePiece::decode(std::span<const std::int32_t> ids) const {
   std::vector<int> spoken;
   for (const std::int32_t id : ids) {

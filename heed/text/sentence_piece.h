@@ -31,6 +31,9 @@ class SentencePiece : public Tokenizer {
   bool begins_word(std::int32_t id) const override;
   std::vector<File> files() const override;
 
+  /// The tokens of a text as texts; one that is unknown is the text itself.
+  std::vector<std::string> pieces(std::string_view text) const;
+
   /// True if the model has a padding token; if not, special() gives the unknown token instead.
   bool has_padding() const { return has_padding_; }
 

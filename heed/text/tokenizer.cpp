@@ -8,6 +8,8 @@
 #include "heed/io/file.h"
 #include "heed/io/input.h"
 #include "heed/text/characters.h"
+#include "heed/text/pipeline/hf_tokenizer.h"
+#include "heed/text/pipeline/mapped_pieces.h"
 #include "heed/text/sentence_piece.h"
 #include "heed/text/subword_nmt.h"
 #include "heed/text/tokenizer_file.h"
@@ -51,15 +53,19 @@ bool is_json_object(std::string_view content) {
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string content, std::string_view source) {
   if (is_sentence_piece(content))
     return std::make_unique<SentencePiece>(std::move(content), source);
+  if (is_hf_tokenizer_text(content)) return HfTokenizer::parse(std::move(content), source);
+  if (is_mapped_pieces_text(content)) return MappedPieces::parse(content, source);
   if (is_tokenizer_text(content)) return from_file(parse_tokenizer_file(content, source), source);
   HEED_CHECK(
       !content.starts_with("#version:"),
       "[tokenizer] {} holds BPE codes, which give no token ids: use heed vocab convert to make "
       "a tokenizer from them and a word list",
       source);
-  HEED_CHECK(!is_json_object(content),
-             "[tokenizer] {} is JSON, but not a heed tokenizer (it lacks \"heed_tokenizer\")",
-             source);
+  HEED_CHECK(
+      !is_json_object(content),
+      "[tokenizer] {} is JSON, but not a heed tokenizer (it lacks \"heed_tokenizer\") and not "
+      "a tokenizer.json (it lacks \"model\" or \"added_tokens\")",
+      source);
   HEED_CHECK(content.find('\0') == content.npos && !unicode::find_invalid(content),
              "[tokenizer] {} is neither a SentencePiece model nor a heed tokenizer nor a list of "
              "words in UTF-8",

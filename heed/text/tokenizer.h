@@ -1,5 +1,6 @@
 // Tokenizers turn text into token ids and back. The kinds are: SentencePiece models, subword-nmt
-// BPE codes with a word list, plain word lists, characters.
+// BPE codes with a word list, plain word lists, characters, and those of Hugging Face
+// (heed/text/pipeline/hf_folder.h).
 //
 //   const auto tokenizer = load_tokenizer("shared.model");
 //   const std::vector<std::int32_t> ids = tokenizer->encode("A dog runs.");
@@ -27,6 +28,14 @@ struct SpecialTokens {
   std::int32_t padding = 3;
 
   friend bool operator==(const SpecialTokens&, const SpecialTokens&) = default;
+};
+
+/// A part of a text: the bytes [begin, end).
+struct TextSpan {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+
+  friend bool operator==(const TextSpan&, const TextSpan&) = default;
 };
 
 /// The interface of tokenizers. They are immutable, so threads may share them.
@@ -64,7 +73,7 @@ class Tokenizer {
 };
 
 /// Reads a tokenizer from a file, plain or gzip. The content decides the kind: a SentencePiece
-/// model, a heed tokenizer file, or a list of words (word_list.h).
+/// model, a heed tokenizer file, a tokenizer.json, or a list of words (word_list.h).
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
 /// The same from a file's content; `source` names it in messages.

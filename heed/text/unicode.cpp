@@ -48,7 +48,7 @@ bool ends_word(std::u32string_view text, std::size_t at) {
 
 }  // namespace
 
-CodePoint front(std::string_view text) {
+CodePoint detail::front_of_many(std::string_view text) {
   utf8proc_int32_t value = 0;
   const utf8proc_ssize_t bytes = utf8proc_iterate(
       reinterpret_cast<const utf8proc_uint8_t*>(text.data()),

@@ -21,8 +21,15 @@ struct CodePoint {
   bool valid = false;  ///< False for a byte that is not UTF-8; then value is kReplacement.
 };
 
-/// The first code point of a text, which must not be empty.
-CodePoint front(std::string_view text);
+namespace detail {
+CodePoint front_of_many(std::string_view text);
+}
+
+/// The first code point of a text, which must not be empty. ASCII is decoded inline: most text is.
+inline CodePoint front(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  return first < 0x80 ? CodePoint{first, 1, true} : detail::front_of_many(text);
+}
 
 /// The position of the first byte that is not valid UTF-8 (surrogates and overlong forms are
 /// invalid).
