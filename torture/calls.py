@@ -72,6 +72,12 @@ def from_outside(stack):
     return False
 
 
+def by_runtime(stack):
+    """Whether std::filesystem made the call, which reports an interruption as an error."""
+    callers = [line for line in stack.splitlines() if "heed_torture_shim" not in line]
+    return bool(callers) and "libstdc++" in callers[0]
+
+
 def words(job, again=False):
     """The arguments of a job."""
     command, more = JOBS[job]
@@ -143,13 +149,13 @@ class Caller:
         try:
             done = self.heed(job, folder, LD_PRELOAD=self.shim, TORTURE_FAIL=fail, TORTURE_HIT=str(hit))
             stack = hit.read_text(errors="replace") if hit.exists() else ""
-            wrong = self.judge(job, fail, folder, done) if stack or done.code != 0 else None
+            wrong = self.judge(job, fail, folder, done, by_runtime(stack)) if stack or done.code != 0 else None
             return wrong, bool(stack), stack
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             hit.unlink(missing_ok=True)
 
-    def judge(self, job, fail, folder, done):
+    def judge(self, job, fail, folder, done, by_library):
         """What is wrong with a run that had a fault."""
         function, _, error, _ = fail.split(":")
         message = done.err.decode("utf-8", "replace")
@@ -162,7 +168,7 @@ class Caller:
             return "fails without a message"
         if s.BUG in message:
             return f"calls it a bug: {last_words(message, 2)}"
-        if error in SURVIVED:
+        if error in SURVIVED and not by_library:
             return f"does not survive it: {last_words(message, 1)}"
         return self.check_state(job, folder, fail)
 
