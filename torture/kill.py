@@ -5,6 +5,7 @@ its own name is complete at any time; temporary files do not pile up.
 """
 
 import json
+import shutil
 import signal
 import subprocess
 import threading
@@ -207,7 +208,10 @@ class Killer:
 
     def once(self, name, delays):
         """One case; what is wrong."""
-        return self.train(name, delays) if name in TRAINING else self.write(name, delays)
+        wrong = self.train(name, delays) if name in TRAINING else self.write(name, delays)
+        for folder in self.session.folder.glob(f"{name}-[0-9]*"):
+            shutil.rmtree(folder)  # hours of them would fill the disk
+        return wrong
 
 
 def run(session):
