@@ -74,7 +74,9 @@ void add_train(CLI::App& app) {
   add_log_options(*verb, arguments->log);
   verb->add_option("--tensorboard", arguments->tensorboard,
                    "a folder to write event files for TensorBoard into");
-  const std::vector<io::FieldInfo> fields = io::list_fields(TrainConfig{});
+  // Not TrainConfig{}: if memory runs out in that, GCC 12 destroys members that are not there yet.
+  TrainConfig defaults;
+  const std::vector<io::FieldInfo> fields = io::list_fields(defaults);
   add_config_flags(*verb, fields, arguments->flags);
   std::vector<std::string_view> sections;
   for (const ModelKind& kind : model_kinds()) sections.push_back(kind.name);

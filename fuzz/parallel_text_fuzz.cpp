@@ -1,14 +1,11 @@
 // Fuzzes the reader of parallel text: any two files are either rejected with a heed::Error or give
 // pairs that are usable for training, and every line is counted.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <string>
 #include <string_view>
 
+#include "fuzz/memory_file.h"
 #include "heed/base/error.h"
 #include "heed/data/parallel_text.h"
 
@@ -16,25 +13,8 @@ namespace {
 
 using namespace heed;
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-// A file that exists only in memory.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : descriptor_(::memfd_create("fuzz", 0)) {
-    require(descriptor_ >= 0);
-    require(::write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
-  }
-  ~MemoryFile() { ::close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
+using fuzz::MemoryFile;
+using fuzz::require;
 
 constexpr std::size_t kMaxBytes = 64;
 

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "heed/io/descriptor.h"
+#include "heed/io/retry.h"
 
 namespace heed::io {
 
 AppendFile::AppendFile(std::filesystem::path path)
-    : path_(std::move(path)),
-      descriptor_(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666)) {
+    : path_(std::move(path)), descriptor_(retry([this] {
+        return ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+      })) {
   if (descriptor_ < 0) fail_with_errno("open", path_);
 }
 

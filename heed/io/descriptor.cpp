@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "heed/base/error.h"
+#include "heed/io/retry.h"
 
 namespace heed::io {
 
@@ -19,19 +20,23 @@ void fail_with_errno(const char* verb, const fs::path& path) {
 
 void write_all(int descriptor, std::span<const std::byte> bytes, const fs::path& path) {
   while (!bytes.empty()) {
-    const ssize_t n = ::write(descriptor, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = retry([&] { return ::write(descriptor, bytes.data(), bytes.size()); });
     if (n < 0) fail_with_errno("write", path);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
+}
+
+fs::path temporary_name(const fs::path& directory, int n) {
+  return directory / fmt::format(".heed-{}-{}.tmp", ::getpid(), n);
 }
 
 // O_EXCL makes the name unique among threads and processes, also if a killed process with the same
 // id left a file. Mode 0666 lets the user's umask decide.
 std::pair<int, fs::path> open_temporary(const fs::path& directory) {
   for (int n = 0;; ++n) {
-    fs::path path = directory / fmt::format(".heed-{}-{}.tmp", ::getpid(), n);
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    fs::path path = temporary_name(directory, n);
+    const int descriptor =
+        retry([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
     if (descriptor >= 0) return {descriptor, std::move(path)};
     if (errno != EEXIST) fail_with_errno("create a file in", directory);
   }

@@ -14,6 +14,9 @@ namespace heed::io {
 /// Writes all bytes, or throws an error that names `path`.
 void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);
 
+/// The n-th name for a temporary file of this process: `.heed-*.tmp`.
+std::filesystem::path temporary_name(const std::filesystem::path& directory, int n);
+
 /// Opens a new file for reading and writing under an unused name, `.heed-*.tmp`.
 std::pair<int, std::filesystem::path> open_temporary(const std::filesystem::path& directory);
 

@@ -14,6 +14,7 @@
 
 #include "heed/base/error.h"
 #include "heed/io/descriptor.h"
+#include "heed/io/retry.h"
 
 namespace heed::io {
 namespace {
@@ -23,7 +24,8 @@ namespace fs = std::filesystem;
 // Owns a descriptor that is only read from, and closes it.
 class Descriptor {
  public:
-  Descriptor(const fs::path& path, int flags) : value_(::open(path.c_str(), flags | O_CLOEXEC)) {
+  Descriptor(const fs::path& path, int flags)
+      : value_(retry([&] { return ::open(path.c_str(), flags | O_CLOEXEC); })) {
     if (value_ < 0) fail_with_errno("open", path);
   }
   ~Descriptor() { ::close(value_); }
@@ -35,12 +37,39 @@ class Descriptor {
   int value_;
 };
 
+int sync_descriptor(int descriptor) {
+  return retry([=] { return ::fsync(descriptor); });
+}
+
+// A new file without a name, so that nothing is left of it if the process is killed; -1 if the file
+// system has no such files, or /proc, by which the file gets its name, is not there.
+int open_unnamed(const fs::path& directory) {
+#ifdef O_TMPFILE
+  if (::access("/proc/self/fd", X_OK) != 0) return -1;
+  return retry([&] { return ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666); });
+#else
+  return -1;
+#endif
+}
+
+// Gives a file without a name one that is not in use.
+fs::path name_unnamed(int descriptor, const fs::path& directory, const fs::path& target) {
+  const std::string source = fmt::format("/proc/self/fd/{}", descriptor);
+  for (int n = 0;; ++n) {
+    fs::path path = temporary_name(directory, n);
+    if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      return path;
+    }
+    if (errno != EEXIST) fail_with_errno("write", target);
+  }
+}
+
 }  // namespace
 
 void sync_directory(const fs::path& directory) {
   const Descriptor descriptor(directory, O_RDONLY | O_DIRECTORY);
   // EINVAL means that the file system cannot sync directories; nothing more can be done.
-  if (::fsync(descriptor.get()) != 0 && errno != EINVAL) fail_with_errno("sync", directory);
+  if (sync_descriptor(descriptor.get()) != 0 && errno != EINVAL) fail_with_errno("sync", directory);
 }
 
 std::shared_ptr<const MappedFile> MappedFile::open(const fs::path& path) {
@@ -90,7 +119,8 @@ AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
   const bool exists = ::stat(target_.c_str(), &status) == 0;
   HEED_CHECK(!exists || S_ISREG(status.st_mode), "[file] cannot write {}: {}", target_.string(),
              S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file");
-  std::tie(descriptor_, temporary_) = open_temporary(directory_of(target_));
+  descriptor_ = open_unnamed(directory_of(target_));
+  if (descriptor_ < 0) std::tie(descriptor_, temporary_) = open_temporary(directory_of(target_));
   // Fails on a file system without permissions; this is ignored.
   if (exists) static_cast<void>(::fchmod(descriptor_, status.st_mode & 07777));
 }
@@ -106,12 +136,16 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::close() {
-  if (::close(std::exchange(descriptor_, -1)) != 0) fail_with_errno("write", target_);
+  // An interrupted close has closed the file; its bytes are synced already.
+  if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
+    fail_with_errno("write", target_);
+  }
 }
 
 void AtomicFile::commit() {
   HEED_ASSERT(descriptor_ >= 0);
-  if (::fsync(descriptor_) != 0) fail_with_errno("sync", target_);
+  if (sync_descriptor(descriptor_) != 0) fail_with_errno("sync", target_);
+  if (temporary_.empty()) temporary_ = name_unnamed(descriptor_, directory_of(target_), target_);
   close();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("replace", target_);
   temporary_.clear();

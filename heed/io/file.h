@@ -39,10 +39,11 @@ class MappedFile {
 /// Reads a whole file, pipe or device into memory; more than max_bytes is an error.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-/// Writes a file that appears complete under its name, or not at all: the bytes go to a temporary
-/// file in the same directory; commit() syncs it to the disk and renames it. Without commit() the
-/// temporary file is removed and an existing file stays unchanged. A process that is killed before
-/// leaves at most a stray `.heed-*.tmp`.
+/// Writes a file that appears complete under its name, or not at all: the bytes go to a file
+/// without a name in the same directory; commit() syncs it to the disk, names it `.heed-*.tmp` and
+/// renames it. Without commit() an existing file stays unchanged. A process that is killed leaves
+/// nothing, except between the last two steps, or where the file system has no files without names:
+/// then a stray `.heed-*.tmp`.
 class AtomicFile {
  public:
   /// Opens the temporary file, or throws heed::Error. A symbolic link is followed: its target is
@@ -64,7 +65,7 @@ class AtomicFile {
   void close();
 
   std::filesystem::path target_;
-  std::filesystem::path temporary_;
+  std::filesystem::path temporary_;  // empty while the file has no name
   int descriptor_ = -1;
 };
 

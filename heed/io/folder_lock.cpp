@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "heed/base/error.h"
+#include "heed/io/retry.h"
 
 namespace heed::io {
 namespace {
@@ -27,7 +28,9 @@ std::string holder_of(int descriptor) {
 }  // namespace
 
 FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view who)
-    : descriptor_(::open((folder / kLockFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+    : descriptor_(retry([&] {
+        return ::open((folder / kLockFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+      })) {
   int code = errno;
   HEED_CHECK(descriptor_ >= 0, "[{}] cannot write into {}: {}", who, folder.string(),
              std::generic_category().message(code));

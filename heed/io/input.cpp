@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/io/retry.h"
 
 namespace heed::io {
 namespace {
@@ -28,7 +29,8 @@ class Input::State {
  public:
   explicit State(const std::filesystem::path& path)
       : is_stdin_(path == "-"), name_(is_stdin_ ? "standard input" : path.string()) {
-    descriptor_ = is_stdin_ ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    descriptor_ = is_stdin_ ? STDIN_FILENO
+                            : retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); });
     if (descriptor_ < 0) fail_with_errno("open");
   }
   ~State() {
@@ -55,8 +57,7 @@ class Input::State {
   // Does not read again after the end, so that one Ctrl-D is enough at a terminal.
   std::size_t read_raw(char* to, std::size_t size) {
     while (!ended_) {
-      const ssize_t n = ::read(descriptor_, to, size);
-      if (n < 0 && errno == EINTR) continue;
+      const ssize_t n = retry([&] { return ::read(descriptor_, to, size); });
       if (n < 0) fail_with_errno("read");
       raw_bytes_ += static_cast<std::size_t>(n);
       ended_ = n == 0;

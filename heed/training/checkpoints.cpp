@@ -44,6 +44,10 @@ fs::path Checkpoints::folder(std::int64_t update) const {
 
 void Checkpoints::write(std::int64_t update, bool best, FunctionRef<void(const fs::path&)> fill) {
   io::write_folder(folder(update), root_ / kTemporary, fill);
+  settle(update, best);
+}
+
+void Checkpoints::settle(std::int64_t update, bool best) {
   link(kLastCheckpoint, update);
   if (best) link(kBestCheckpoint, update);
   io::sync_directory(root_);

@@ -36,6 +36,9 @@ class Checkpoints {
   /// checkpoint_best too if `best` is set.
   void write(std::int64_t update, bool best,
              FunctionRef<void(const std::filesystem::path& folder)> fill);
+  /// The last steps of write(), again: the links, and removing old checkpoints. For a run that
+  /// resumes from the newest checkpoint, in case that it died before them.
+  void settle(std::int64_t update, bool best);
   /// The newest checkpoint. It may be newer than checkpoint_last if the process died between
   /// writing the two.
   std::optional<std::filesystem::path> last() const;

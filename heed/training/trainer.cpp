@@ -68,6 +68,8 @@ bool Trainer::resume() {
   default_generator().restore(
       {static_cast<std::uint64_t>(progress_.seed), static_cast<std::uint64_t>(progress_.stream)});
   saved_at_ = progress_.updates;
+  checkpoints_.settle(progress_.updates,
+                      progress_.judged && progress_.best_update == progress_.updates);
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Files: mapping, reading, and that a target is never half-written, whatever goes wrong.
 #include "heed/io/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -190,8 +191,8 @@ TEST(AtomicFile, ANewFileFollowsTheUmask) {
   EXPECT_EQ(mode_of(dir / "a"), 0640u);
 }
 
-// The process dies in the middle of the write: the old file is whole, and the stray temporary is in
-// nobody's way, even for a process that has the dead one's number.
+// The process dies in the middle of the write: the old file is whole, and nothing else is there. A
+// stray temporary of another process is in nobody's way, even with the number of this process.
 TEST(AtomicFile, SurvivesAKilledWriter) {
   const TempDir dir;
   write_file(dir / "a", "old");
@@ -206,7 +207,9 @@ TEST(AtomicFile, SurvivesAKilledWriter) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(text_of(dir / "a"), "old");
-  ASSERT_EQ(dir.names().size(), 2u);
+  const int unnamed = ::open(dir.path().c_str(), O_TMPFILE | O_WRONLY, 0600);
+  EXPECT_EQ(dir.names().size(), unnamed >= 0 ? 1u : 2u);  // some file systems have named files only
+  ::close(unnamed);
 
   write_file(dir / fmt::format(".heed-{}-0.tmp", ::getpid()), "stray");
   write_file(dir / "a", "new");

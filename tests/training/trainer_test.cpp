@@ -184,6 +184,30 @@ TEST(Trainer, KeepsTheBestAndStopsWithoutGain) {
   EXPECT_EQ(Checkpoints(dir.path(), 2).updates(), (std::vector<std::int64_t>{8, 12, 14}));
 }
 
+// A process that died after its last checkpoint, before it moved the links and removed the old
+// ones.
+TEST(Trainer, AResumedRunFinishesTheLastStepsOfSaving) {
+  const TempDir dir;
+  TrainerConfig config = quick("10u");
+  config.valid_freq = config.save_freq = "2u";
+  config.keep_last = 1;
+  ToyJob job;
+  job.judgements = {5, 4, 3, 2, 1};
+  Trainer(job, config, {.folder = dir.path()}).run();
+  std::filesystem::copy(dir / "checkpoint_10", dir / "checkpoint_8");
+  for (const char* const name : {"checkpoint_best", "checkpoint_last"}) {
+    std::filesystem::remove(dir / name);
+    std::filesystem::create_directory_symlink("checkpoint_8", dir / name);
+  }
+  ToyJob again;
+  Trainer trainer(again, config, {.folder = dir.path()});
+  ASSERT_TRUE(trainer.resume());
+  trainer.run();
+  EXPECT_EQ(std::filesystem::read_symlink(dir / "checkpoint_last").string(), "checkpoint_10");
+  EXPECT_EQ(std::filesystem::read_symlink(dir / "checkpoint_best").string(), "checkpoint_10");
+  EXPECT_EQ(Checkpoints(dir.path(), 1).updates(), (std::vector<std::int64_t>{10}));
+}
+
 TEST(Trainer, TheBestMayBeTheHighest) {
   const TempDir dir;
   TrainerConfig config = quick("0");

@@ -1,0 +1,139 @@
+"""memory: training, translating and threads in a loop. Resident memory and open descriptors stay flat.
+
+A process is sampled from /proc. The first third of the time is for warming up; the mean of the last third must not be
+more than that of the second by 3 % or 4 MB, whichever is more.
+"""
+
+import os
+import statistics
+import subprocess
+import threading
+import time
+
+import session as s
+
+NEEDS = ["release heed_cli", "python heed_python"]
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+ALLOWED_SHARE, ALLOWED_BYTES = 0.03, 4 << 20
+
+
+def sample(process):
+    """Resident bytes and the number of open descriptors; None if the process has ended."""
+    try:
+        with open(f"/proc/{process.pid}/statm", encoding="ascii") as file:
+            resident = int(file.read().split()[1]) * PAGE
+        return resident, len(os.listdir(f"/proc/{process.pid}/fd"))
+    except OSError:
+        return None
+
+
+def watch(process, seconds):
+    """Samples of a process over that time."""
+    samples, end = [], time.monotonic() + seconds
+    while time.monotonic() < end and process.poll() is None:
+        found = sample(process)
+        if found:
+            samples.append(found)
+        time.sleep(min(0.1, seconds / 200))
+    return samples
+
+
+def growth(samples):
+    """(what is wrong or None, a line of figures)."""
+    third = len(samples) // 3
+    if third < 5:
+        return "it ended too early to be measured", ""
+    second, last = samples[third:2 * third], samples[2 * third:]
+    before, after = (statistics.fmean(r for r, _ in part) for part in (second, last))
+    opened, open_now = (max(d for _, d in part) for part in (second, last))
+    text = (f"{after / 2**20:.1f} MB, {(after - before) / 2**20:+.2f} MB from the second third to the last, "
+            f"{open_now} descriptors")
+    if after - before > max(ALLOWED_BYTES, ALLOWED_SHARE * before):
+        return f"memory grows: {text}", text
+    if open_now > opened + 2:
+        return f"descriptors grow from {opened} to {open_now}", text
+    return None, text
+
+
+def feed(process, lines):
+    """Writes lines to a process for ever, and drops what it answers."""
+    def write():
+        try:
+            while True:
+                process.stdin.write(lines)
+        except (BrokenPipeError, ValueError, OSError):
+            pass
+
+    def read():
+        while process.stdout.read1(1 << 16):
+            pass
+
+    for target in (write, read):
+        threading.Thread(target=target, daemon=True).start()
+
+
+def start(session, name, seconds):
+    """Starts a process that does the same over and over."""
+    folder = session.folder
+    pipe = subprocess.PIPE
+    if name == "train":
+        flags = s.train_flags("translate", "words", "--after=0 --save-freq=5u --valid-freq=10u --keep-last=2 "
+                              "--early-stopping=0 --metrics loss bleu --max-length=12")
+        command = ["train", "--model", f"endless-{time.monotonic_ns()}", *flags]
+        return subprocess.Popen([session.heed, *command], cwd=folder, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    if name == "translate":
+        process = subprocess.Popen([session.heed, "translate", "--model", "trained", "--beam-size=2", "--window=50"],
+                                   cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
+        feed(process, (folder / "g.en").read_bytes())
+        return process
+    python = s.ROOT / "build" / "venv-python" / "bin" / "python"
+    return subprocess.Popen([python, s.ROOT / "torture" / "python_threads.py", str(session.seed), "6", str(seconds)],
+                            cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(session.release / "python")})
+
+
+NAMES = ("train", "translate", "python-threads")
+
+
+def one(session, name, seconds):
+    """Watches one process; (what is wrong, figures)."""
+    process = start(session, name, seconds)
+    try:
+        samples = watch(process, seconds)
+        early = process.poll()
+    finally:
+        process.kill()
+        process.wait()
+    if early not in (None, 0):
+        return f"{name} ended with {early}", ""
+    wrong, text = growth(samples)
+    return (f"{name}: {wrong}" if wrong else None), f"{name}: {text}"
+
+
+def prepare(session):
+    """Texts and a translator."""
+    s.make_corpus(session, session.folder, 120)
+    session.need("train", "--model", "trained", *s.train_flags("translate", "words", "--after=10u"))
+
+
+def run(session):
+    """Each process for a third of the time."""
+    prepare(session)
+    said = []
+    for i, name in enumerate(NAMES):
+        seconds = max(3.0, session.time_left() / (len(NAMES) - i))
+        wrong, text = one(session, name, seconds)
+        if wrong:
+            session.wrong(wrong, {"process": name, "seconds": seconds})
+        said.append(text)
+        session.say(f"{text}, {seconds:.0f} s")
+    return "; ".join(said)
+
+
+def replay(session, case):
+    """The same process for the same time."""
+    prepare(session)
+    wrong, _ = one(session, case["process"], case["seconds"])
+    return wrong
