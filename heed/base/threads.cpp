@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/base/fork_mutex.h"
 
 namespace heed {
 namespace {
@@ -140,6 +141,8 @@ Pool& Pool::get() {
   static Pool* const pool = [] {
     auto* made = new Pool;
     std::atexit([] { get().close_at_exit(); });
+    // The cells of a loop use the arena: a fork waits for the loop first, then for the arena.
+    install_fork_handlers();
     pthread_atfork([] { get().before_fork(); }, [] { get().after_fork(false); },
                    [] { get().after_fork(true); });
     return made;
