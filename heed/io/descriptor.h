@@ -17,6 +17,9 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const std::file
 /// Opens a new file for reading and writing under an unused name, `.heed-*.tmp`.
 std::pair<int, std::filesystem::path> open_temporary(const std::filesystem::path& directory);
 
+/// Whether a file is one that open_temporary() made in a process that no longer runs.
+bool is_leftover(const std::filesystem::path& path);
+
 /// The folder that holds a path.
 std::filesystem::path directory_of(const std::filesystem::path& path);
 
