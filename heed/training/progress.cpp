@@ -11,7 +11,7 @@ void TrainingProgress::fields(io::Fields& field) {
   field("usual_loss", usual_loss, "a moving average");
   field("skipped", skipped, "number of skipped updates", {.min = 0});
   field("skipped_in_a_row", skipped_in_a_row, "number of skipped updates in a row", {.min = 0});
-  field("judged", judged, "whether there was a validation");
+  field("judged", judged, "whether there was a best validation");
   field("best", best, "value of the best validation");
   field("best_update", best_update, "and when", {.min = 0});
   field("stalled", stalled, "number of validations since the best", {.min = 0});

@@ -36,6 +36,11 @@ class Averaged {
   std::optional<Ema>& ema_;
 };
 
+// A NaN would be printed with its sign, which has no meaning.
+void drop_sign_of_nan(double& value) {
+  if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+}
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -129,10 +134,9 @@ UpdateReport Trainer::update() {
       config_.clip_norm > 0.0 ? config_.clip_norm / share : std::numeric_limits<double>::infinity();
   const ClippedGradient gradient = clip(optimizer_->parameters(), most);
   report.gradient_norm = gradient.norm * share;
-  // A NaN would be printed with its sign, which has no meaning.
   for (double* const value :
        {&report.loss, &report.negative_log_likelihood, &report.gradient_norm}) {
-    if (std::isnan(*value)) *value = std::numeric_limits<double>::quiet_NaN();
+    drop_sign_of_nan(*value);
   }
   report.skipped = is_bad(report.loss, report.gradient_norm);
   if (!report.skipped) {
@@ -187,6 +191,7 @@ void Trainer::validate() {
   }
   job_.model().train();
   if (report.judgements.empty()) return;
+  for (Judgement& judgement : report.judgements) drop_sign_of_nan(judgement.value);
   const auto deciding = std::ranges::find(report.judgements, config_.stop_on, &Judgement::name);
   HEED_CHECK(deciding != report.judgements.end(),
              "[train] stop_on = \"{}\", but validation gives {}: name one of those",
@@ -198,10 +203,13 @@ void Trainer::validate() {
                return names;
              }());
   const double value = deciding->value;
-  report.best = !progress_.judged ||
-                (deciding->higher_is_better ? value > progress_.best : value < progress_.best);
-  progress_.judged = true;
+  // Nothing compares with NaN, and a config cannot hold it: such a validation is never the best.
+  report.finite = std::isfinite(value);
+  report.best = report.finite && (!progress_.judged || (deciding->higher_is_better
+                                                            ? value > progress_.best
+                                                            : value < progress_.best));
   if (report.best) {
+    progress_.judged = true;
     progress_.best = value;
     progress_.best_update = progress_.updates;
     progress_.stalled = 0;

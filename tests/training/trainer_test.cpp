@@ -198,6 +198,48 @@ TEST(Trainer, TheBestMayBeTheHighest) {
   EXPECT_EQ(trainer.progress().updates, 8);
 }
 
+TEST(Trainer, AValidationThatIsNotFiniteIsNeverTheBest) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const bool higher : {false, true}) {
+    const TempDir dir;
+    TrainerConfig config = quick("12u");
+    config.valid_freq = config.save_freq = "2u";
+    ToyJob job;
+    job.judgements = {-kNan, kInfinity, -kInfinity, 3, kNan, 4};
+    job.higher_is_better = higher;
+    Seen seen;
+    Trainer trainer(job, config, {.folder = dir.path()}, &seen);
+    EXPECT_EQ(trainer.run(), Outcome::finished);
+    EXPECT_EQ(trainer.progress().best, higher ? 4 : 3);
+    EXPECT_EQ(trainer.progress().best_update, higher ? 12 : 8);
+    ASSERT_EQ(seen.validations.size(), 6u);
+    EXPECT_EQ(fmt::format("{}", seen.validations[0].judgements[0].value), "nan");
+    for (const std::size_t i : {0u, 1u, 2u, 4u}) {
+      EXPECT_FALSE(seen.validations[i].best) << i;
+      EXPECT_FALSE(seen.validations[i].finite) << i;
+    }
+    EXPECT_TRUE(seen.validations[3].best && seen.validations[3].finite);
+    EXPECT_EQ(seen.validations[2].stalled, 3);
+  }
+}
+
+TEST(Trainer, ValidationsThatAreNeverFiniteCountAsStalled) {
+  const TempDir dir;
+  TrainerConfig config = quick("0");
+  config.valid_freq = "2u";
+  config.early_stopping = 3;
+  ToyJob job;
+  job.judgements = {std::numeric_limits<double>::quiet_NaN()};
+  Trainer trainer(job, config, {.folder = dir.path()});
+  EXPECT_EQ(trainer.run(), Outcome::stalled);
+  EXPECT_FALSE(trainer.progress().judged);
+  EXPECT_FALSE(std::filesystem::exists(dir / "checkpoint_best"));
+  Trainer again(job, config, {.folder = dir.path()});
+  EXPECT_TRUE(again.resume()) << "the state can be written and read";
+  EXPECT_EQ(again.progress().stalled, 3);
+}
+
 TEST(Trainer, JudgesTheModelInUse) {
   const TempDir dir;
   ToyJob job;
