@@ -11,14 +11,12 @@
 #include "heed/io/config.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/training/clip.h"
+#include "heed/training/loss_guard.h"
 
 namespace heed {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// The usual loss is an average over about this many updates.
-constexpr double kMemory = 50.0;
 
 // While it lives, the parameters of the model are replaced by their averages, if there are any.
 class Averaged {
@@ -101,7 +99,7 @@ Outcome Trainer::run() {
     const Done before = done();
     const UpdateReport report = update();
     watcher_->updated(report);
-    count_bad(report);
+    count_skipped(report);
     best_now_ = false;
     if (is_due(valid_freq, before, done())) validate();
     if (best_now_ || is_due(save_freq, before, done())) save();
@@ -138,12 +136,10 @@ UpdateReport Trainer::update() {
        {&report.loss, &report.negative_log_likelihood, &report.gradient_norm}) {
     drop_sign_of_nan(*value);
   }
-  report.skipped = is_bad(report.loss, report.gradient_norm);
+  report.skipped = LossGuard(config_.explosion, progress_).skips(report.loss, report.gradient_norm);
   if (!report.skipped) {
     optimizer_->step({.rate = report.rate, .gradient_scale = gradient.scale * share});
     if (ema_) ema_->update();
-    const double weight = 1.0 / std::min(static_cast<double>(report.update), kMemory);
-    progress_.usual_loss += weight * (report.loss - progress_.usual_loss);
   }
   optimizer_->zero_grad();
   const StreamPosition position = job_.position();
@@ -158,26 +154,26 @@ UpdateReport Trainer::update() {
   return report;
 }
 
-bool Trainer::is_bad(double loss, double norm) const {
-  if (!std::isfinite(loss) || !std::isfinite(norm)) return true;
-  // The first losses are too few for an average.
-  const bool usual = progress_.updates >= static_cast<std::int64_t>(kMemory);
-  return usual && config_.explosion > 0.0 && loss > config_.explosion * progress_.usual_loss;
-}
-
-void Trainer::count_bad(const UpdateReport& report) {
-  if (!report.skipped) {
+void Trainer::count_skipped(const UpdateReport& report) {
+  progress_.skipped += report.skipped ? 1 : 0;
+  if (std::isfinite(report.loss) && std::isfinite(report.gradient_norm)) {
     progress_.skipped_in_a_row = 0;
     return;
   }
-  ++progress_.skipped;
-  ++progress_.skipped_in_a_row;
-  HEED_CHECK(progress_.skipped_in_a_row <= config_.max_skipped,
-             "[train] {} updates in a row had to be skipped, the last, {}, with a loss of {} and a "
-             "gradient of norm {} (usual loss {:.3g}): lower schedule.peak, lengthen "
-             "schedule.warmup or set clip_norm; what was saved last is in {}",
-             progress_.skipped_in_a_row, report.update, report.loss, report.gradient_norm,
-             progress_.usual_loss, place_.folder.string());
+  const std::int64_t count = ++progress_.skipped_in_a_row;
+  const bool is_all = count == progress_.updates;
+  HEED_CHECK(count <= config_.max_skipped,
+             "[train] {} updates in a row had a loss or a gradient that is not finite; the last, "
+             "{}, a loss of {} and a gradient of norm {}. They were skipped, so {}; the checkpoints "
+             "are in {}",
+             count, report.update, report.loss, report.gradient_norm,
+             is_all ? "a new model gives such values from the start: check the sizes, the attention "
+                      "and the norms of the model"
+                    : "the model itself gives such values since update " +
+                          std::to_string(report.update - count) +
+                          ": train again with a lower schedule.peak, a longer schedule.warmup or "
+                          "clip_norm, or remove the newest checkpoints and resume with these",
+             place_.folder.string());
 }
 
 void Trainer::validate() {

@@ -45,8 +45,7 @@ class Trainer {
 
  private:
   UpdateReport update();
-  bool is_bad(double loss, double norm) const;
-  void count_bad(const UpdateReport& report);
+  void count_skipped(const UpdateReport& report);
   void validate();
   void save();
   void start_average();

@@ -45,9 +45,11 @@ void TrainerConfig::fields(io::Fields& field) {
   field("ema", ema,
         "decay of a moving average of the parameters, which is validated and saved; 0: none",
         {.min = 0, .max = 1});
-  field("max_skipped", max_skipped, "maximum number of skipped updates in a row", {.min = 0});
+  field("max_skipped", max_skipped,
+        "maximum number of updates in a row whose loss or gradient is not finite; they are skipped",
+        {.min = 0});
   field("explosion", explosion,
-        "skip an update whose loss is this many times the usual one; 0: never", {.min = 0});
+        "skip a rare update whose loss is this many times the usual one; 0: never", {.min = 0});
   field("seed", seed, "seed of all random numbers");
   field("optimizer", optimizer, "optimiser");
   field("schedule", schedule, "schedule of the learning rate");

@@ -294,19 +294,73 @@ TEST(Trainer, SkipsWhatIsNotFinite) {
   for (const float value : parameters_of(job)) EXPECT_TRUE(std::isfinite(value));
 }
 
-TEST(Trainer, StopsWhenTooMuchIsBad) {
+TEST(Trainer, StopsWhenTheModelGivesOnlyNan) {
   const TempDir dir;
   TrainerConfig config = quick("0");
   config.max_skipped = 4;
   config.early_stopping = 0;
   ToyJob job;
   job.poisoned = 60;
-  job.poison = 1e5;  // finite, but exploded
   Trainer trainer(job, config, {.folder = dir.path()});
-  EXPECT_THAT(error_message([&] { trainer.run(); }),
-              HasSubstr("[train] 5 updates in a row had to be skipped, the last, 65, with a loss "
-                        "of"));
+  const std::string message = error_message([&] { trainer.run(); });
+  EXPECT_THAT(message, HasSubstr("[train] 5 updates in a row had a loss or a gradient that is not "
+                                 "finite; the last, 65, a loss of nan"));
+  EXPECT_THAT(message, HasSubstr("since update 60: train again with a lower schedule.peak"));
   EXPECT_EQ(Checkpoints(dir.path(), 0).updates().back(), 60);
+}
+
+TEST(Trainer, ANewModelThatGivesNanHasOtherAdvice) {
+  const TempDir dir;
+  ToyJob job;
+  job.poisoned = 0;
+  Trainer trainer(job, quick("0"), {.folder = dir.path()});
+  EXPECT_THAT(error_message([&] { trainer.run(); }),
+              HasSubstr("a new model gives such values from the start: check the sizes"));
+}
+
+TEST(Trainer, SkipsAnIsolatedJumpAndAdaptsToANewLevel) {
+  for (const std::int64_t every : {30, 1}) {
+    const TempDir dir;
+    TrainerConfig config = quick("120u");
+    config.max_skipped = 0;  // of losses that are not finite
+    config.early_stopping = 0;
+    ToyJob job;
+    job.poisoned = 60;
+    job.poison = 1e5;
+    job.poison_every = every;
+    Seen seen;
+    Trainer trainer(job, config, {.folder = dir.path()}, &seen);
+    EXPECT_EQ(trainer.run(), Outcome::finished);
+    EXPECT_TRUE(seen.updates[60].skipped);
+    EXPECT_EQ(trainer.progress().skipped, every == 1 ? 6 : 2);
+  }
+}
+
+TEST(Trainer, TheGuardResumesToTheBit) {
+  const TrainerConfig config = quick("90u");
+  const auto skipped = [&](std::vector<std::int64_t> stops) {
+    const TempDir dir;
+    stops.push_back(std::numeric_limits<std::int64_t>::max());
+    std::int64_t count = 0;
+    for (const std::int64_t stop : stops) {
+      ToyJob job;
+      job.poisoned = 60;
+      job.poison = 1e5;
+      job.poison_every = 2;
+      const Trainer* running = nullptr;
+      Trainer trainer(job, config,
+                      {.folder = dir.path(),
+                       .interrupted = [&] { return running->progress().updates >= stop; }});
+      running = &trainer;
+      trainer.resume();
+      trainer.run();
+      count = trainer.progress().skipped;
+    }
+    return count;
+  };
+  const std::int64_t expected = skipped({});
+  EXPECT_GT(expected, 2);
+  EXPECT_EQ(skipped({61, 62, 66, 70}), expected);
 }
 
 TEST(Trainer, WhatDecidesMustBeJudged) {
