@@ -6,6 +6,7 @@ void TrainingProgress::fields(io::Fields& field) {
   field("updates", updates, "updates done", {.min = 0});
   field("epoch", epoch, "number of complete epochs", {.min = 0});
   field("batch", batch, "number of batches of the current epoch", {.min = 0});
+  field("stream_settings", stream_settings, "settings that the position depends on");
   field("seed", seed, "seed of the random numbers");
   field("stream", stream, "next stream of the random numbers");
   field("usual_loss", usual_loss, "moving average of the loss");

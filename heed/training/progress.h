@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <string>
 
 #include "heed/io/fields.h"
 
@@ -13,6 +13,7 @@ struct TrainingProgress {
   std::int64_t updates = 0;
   std::int64_t epoch = 0;  // position in the stream of batches
   std::int64_t batch = 0;
+  std::string stream_settings;  // what the position depends on (stream_settings.h)
   std::int64_t seed = 0;  // seed of the default generator; 64 bits, as a signed number
   std::int64_t stream = 0;
   double usual_loss = 0.0;   // moving average

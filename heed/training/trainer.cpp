@@ -12,6 +12,7 @@
 #include "heed/nn/checkpoint_file.h"
 #include "heed/training/clip.h"
 #include "heed/training/loss_guard.h"
+#include "heed/training/stream_settings.h"
 
 namespace heed {
 namespace {
@@ -60,6 +61,7 @@ bool Trainer::resume() {
   const auto folder = checkpoints_.last();
   if (!folder) return false;
   io::load_config(*folder / kProgressFile, progress_);
+  check_position(*folder);
   load_parameters(job_.model(), *folder / kModelFile);
   start_average();
   // The model of a run with a moving average is the average.
@@ -72,6 +74,16 @@ bool Trainer::resume() {
       {static_cast<std::uint64_t>(progress_.seed), static_cast<std::uint64_t>(progress_.stream)});
   saved_at_ = progress_.updates;
   return true;
+}
+
+void Trainer::check_position(const std::filesystem::path& folder) const {
+  const std::string other = differing_settings(progress_.stream_settings,
+                                               settings_text(job_.stream_settings()));
+  HEED_CHECK(other.empty() || progress_.batch == 0,
+             "[train] {} is inside epoch {}, and {}: the place in the data is valid only for the "
+             "same batches; resume with the earlier value, or change it at the end of an epoch "
+             "(--after {}e)",
+             folder.string(), progress_.epoch + 1, other, progress_.epoch + 1);
 }
 
 void Trainer::start_average() {
@@ -222,6 +234,7 @@ void Trainer::save() {
   const Generator::State random = default_generator().state();
   progress_.seed = static_cast<std::int64_t>(random.seed);
   progress_.stream = static_cast<std::int64_t>(random.next_stream);
+  progress_.stream_settings = settings_text(job_.stream_settings());
   checkpoints_.write(progress_.updates, best_now_, [&](const std::filesystem::path& folder) {
     if (ema_) save_parameters(job_.model(), folder / kParametersFile);
     {

@@ -36,7 +36,8 @@ class Trainer {
   Trainer(Job& job, const TrainerConfig& config, TrainerPlace place,
           TrainingWatcher* watcher = nullptr);
 
-  /// Continues from the newest checkpoint of the folder; false if there is none.
+  /// Continues from the newest checkpoint of the folder; false if there is none. Inside an epoch,
+  /// the settings of the batches must be those of the checkpoint.
   bool resume();
   /// Trains until the config's end, early stopping or an interruption; the last state is saved.
   Outcome run();
@@ -49,6 +50,7 @@ class Trainer {
   void validate();
   void save();
   void start_average();
+  void check_position(const std::filesystem::path& folder) const;
   Done done() const { return {progress_.updates, progress_.epoch}; }
   double epochs() const;
 

@@ -4,8 +4,10 @@
 Usage: train_test.py HEED
 """
 
+import json
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -44,6 +46,19 @@ def check_refused_resume():
     run("train", "--model", "refused", "--resume", "--after=9u", "--tensorboard", "file/x", code=1)
     assert content("refused") == before
     assert "going on from update 4" in run("train", "--model", "refused", "--resume", "--after=6u")
+
+
+def check_other_batches():
+    """Inside an epoch a run cannot go on with other batches, in any task; at the end of one it can."""
+    for model, sets in (("language", LANGUAGE), ("translator", [*SETS, *FLAGS])):
+        run("train", "--model", model, *sets, "--after=4u")
+        for flag in ("--batch-tokens=512", "--seed=9", *(["--block-length=16"] if model == "language" else [])):
+            said = run("train", "--model", model, "--resume", "--after=6u", flag, code=1)
+            key = flag.split("=")[0].strip("-").replace("-", "_")
+            assert re.search(rf"inside epoch 1.*{key}.* was \d+ and is \d+", said), said
+        run("train", "--model", model, "--resume", "--after=1e")
+        run("train", "--model", model, "--resume", "--after=2e", "--batch-tokens=512")
+        assert json.loads(pathlib.Path(model, "checkpoint_last", "progress.json").read_text())["epoch"] == 2
 
 
 def check_refused_demo():

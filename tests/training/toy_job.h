@@ -56,6 +56,7 @@ class ToyJob : public Job {
   }
   StreamPosition position() const override { return position_; }
   void seek(const StreamPosition& position) override { position_ = position; }
+  std::vector<StreamSetting> stream_settings() const override { return settings; }
   double epoch_share() const override {
     return static_cast<double>(position_.batch) / static_cast<double>(kEpochBatches);
   }
@@ -76,6 +77,7 @@ class ToyJob : public Job {
   std::optional<std::int64_t> poisoned;  // the first batch whose loss is multiplied by poison
   std::int64_t poison_every = 1;         // and which of those after it
   double poison = std::numeric_limits<double>::quiet_NaN();
+  std::vector<StreamSetting> settings;   // of its batches
   std::vector<double> judgements;  // what validations find, one after another
   std::size_t judged = 0;
   bool higher_is_better = false;

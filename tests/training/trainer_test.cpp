@@ -363,6 +363,35 @@ TEST(Trainer, TheGuardResumesToTheBit) {
   EXPECT_EQ(skipped({61, 62, 66, 70}), expected);
 }
 
+TEST(Trainer, APlaceInsideAnEpochNeedsTheSameBatches) {
+  const TempDir dir;
+  const auto resume = [&](std::int64_t block_length) {
+    ToyJob job;
+    job.settings = {{"block_length", block_length}, {"seed", 1}};
+    Trainer trainer(job, quick("14u"), {.folder = dir.path()});
+    trainer.resume();
+    return trainer.progress().updates;
+  };
+  {
+    ToyJob job;
+    job.settings = {{"block_length", 32}, {"seed", 1}};
+    Trainer(job, quick("10u"), {.folder = dir.path()}).run();  // epochs have 7 batches
+  }
+  EXPECT_EQ(resume(32), 10);
+  EXPECT_THAT(error_message([&] { resume(64); }),
+              HasSubstr("is inside epoch 2, and block_length was 32 and is 64: the place in the "
+                        "data is valid only for the same batches; resume with the earlier value, "
+                        "or change it at the end of an epoch (--after 2e)"));
+  {
+    ToyJob job;
+    job.settings = {{"block_length", 32}, {"seed", 1}};
+    Trainer trainer(job, quick("2e"), {.folder = dir.path()});
+    trainer.resume();
+    trainer.run();
+  }
+  EXPECT_EQ(resume(64), 14) << "at the end of an epoch, the place is the start of the next";
+}
+
 TEST(Trainer, WhatDecidesMustBeJudged) {
   const TempDir dir;
   TrainerConfig config = quick("20u");
