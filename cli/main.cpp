@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/config_flags.h"
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
@@ -39,7 +40,7 @@ int run(int argc, char** argv) {
   heed::cli::add_inspect(app);
   heed::cli::add_score(app);
   heed::cli::add_info(app);
-  std::vector<std::string> words = heed::cli::spell_out(argc, argv);
+  std::vector<std::string> words = heed::cli::join_truth_values(heed::cli::spell_out(argc, argv));
   std::reverse(words.begin(), words.end());  // CLI11 reads them from the end
   try {
     app.parse(std::move(words));

@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -59,6 +60,25 @@ def check_other_batches():
         run("train", "--model", model, "--resume", "--after=1e")
         run("train", "--model", model, "--resume", "--after=2e", "--batch-tokens=512")
         assert json.loads(pathlib.Path(model, "checkpoint_last", "progress.json").read_text())["epoch"] == 2
+
+
+def check_truth_values():
+    """Keys that are true or false have four forms, the last one counts, and help shows the default."""
+    help_text = run("train", "--help")
+    assert re.search(r"--vocabulary\.shared,--shared,--no-vocabulary\.shared\{false\},--no-shared\{false\} "
+                     r"\(true\|false\)=true", help_text), help_text
+    assert re.search(r"--checkpoint-activations\S* \(true\|false\)=false", help_text)
+    for flags, value in ((["--vocabulary.shared", "false"], "false"), (["--vocabulary.shared=false"], "false"),
+                         (["--no-shared"], "false"), (["--no-vocabulary.shared"], "false"), (["--shared"], "true"),
+                         (["--shared", "true"], "true"), (["--no-shared", "--shared"], "true"), ([], "true"),
+                         (["--shared", "--no-shared=true"], "false"), (["--shared", "--shared", "false"], "false")):
+        folder = pathlib.Path("truth")
+        run("train", "--model", folder, *SETS, *FLAGS, "--tied=none", "--after=1u", *flags)
+        assert f"shared = {value} " in (folder / "train.toml").read_text(), flags
+        shutil.rmtree(folder)
+    said = run("train", "--model", "truth", *SETS, "--shared=maybe", code=2)
+    assert "must be true or false, found maybe" in said and "bug" not in said, said
+    assert "maybe" in run("train", "--model", "truth", *SETS, "--shared", "maybe", code=2)
 
 
 def check_refused_demo():
