@@ -87,6 +87,9 @@ struct FilterFlags {
 };
 void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& what);
 
+/// The flag --cpu-threads; 0: all.
+void add_thread_flag(CLI::App& verb, int& threads);
+
 /// Prints a note on standard error.
 void print_note(std::string_view text);
 

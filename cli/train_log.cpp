@@ -158,7 +158,7 @@ class BarLog : public PlainLog {
 
 void add_log_options(CLI::App& verb, TrainLogOptions& options) {
   verb.add_option("--disp-freq", options.disp_freq, "updates between lines")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   verb.add_option("--log-format", options.format,
                   "bar; plain lines; json, an object a line to standard output; auto: bar on a "

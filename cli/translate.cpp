@@ -118,7 +118,7 @@ void add_translate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--attention-out", flags->attention_out,
                    "all attention weights to a file: .safetensors or .json");
-  verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();
+  add_thread_flag(*verb, flags->threads);
   add_config_flags(*verb, io::list_fields(OutputForm{}), flags->form);
   add_config_flags(*verb, io::list_fields(SearchOptions{}), flags->search);
   add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);

@@ -43,8 +43,6 @@ constexpr std::int64_t kRunsPerThread = 4;
 // training step, short enough for a shared machine.
 constexpr std::chrono::microseconds kSpin{40};
 
-constexpr int kMaxThreads = 1024;
-
 // True on workers, and on a caller while its loop runs. Such a thread must not wait for the pool.
 thread_local bool inside_loop = false;
 

@@ -40,11 +40,14 @@ class FunctionRef<R(Args...)> {
 /// have run.
 void parallel_for(std::int64_t cells, std::int64_t cell_cost, FunctionRef<void(std::int64_t)> cell);
 
+/// The greatest number of threads.
+inline constexpr int kMaxThreads = 1024;
+
 /// The number of threads that parallel_for uses, including the caller's. Default: HEED_THREADS,
 /// else the CPUs this process may run on.
 int num_threads();
 
-/// Sets the number of threads (>= 1), at any time and from any thread; takes effect at the next
+/// Sets the number of threads, from 1 to kMaxThreads, at any time and from any thread; takes effect at the next
 /// parallel_for. Does not change the bits of any result.
 void set_num_threads(int n);
 

@@ -421,7 +421,7 @@ def test_wrong_types(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"beam_size": 0}, "beam_size is 0: it must be at least 1"),
+        ({"beam_size": 0}, "beam_size is 0: it must be from 1 to 1000"),
         ({"n_best": 6}, "n_best 6 is more than beam_size 5"),
         ({"method": "beem"}, "did you mean beam"),
         ({"temperature": -1}, "temperature"),

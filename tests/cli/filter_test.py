@@ -228,6 +228,27 @@ def test_generate(folder):
         assert process.wait() == -signal.SIGPIPE
 
 
+def test_numbers_out_of_range(folder):
+    """An error names the flag and the range; none is taken for another number, or for a bug."""
+    huge = 2**63 - 1
+    cases = [("generate", "l", f"--temperature={t}", "from 1e-30 to 1e\\+30") for t in ("1e-39", "0", "1e39", "-1")]
+    cases += [("generate", "l", f"{flag}={n}", "1 to 1000") for flag in ("--beam-size", "--samples") for n in (0, huge)]
+    cases += [("translate", "t", f"{flag}={n}", "1 to 1000") for flag in ("--beam-size", "--n-best") for n in (0, huge)]
+    cases += [(verb, model, f"--cpu-threads={n}", "0 to 1024") for verb, model in
+              (("generate", "l"), ("translate", "t"), ("classify", "c")) for n in (-1, 1025, 2**32 + 1, huge)]
+    cases += [("translate", "t", f"{flag}={huge}", "1 to") for flag in ("--batch-tokens", "--batch-sentences")]
+    cases += [("classify", "c", f"{flag}={huge}", "1 to") for flag in ("--batch-tokens", "--batch-sentences")]
+    for verb, model, flag, allowed in cases:
+        done = subprocess.run([HEED, verb, "-m", folder / model, flag], input=b"a\n", capture_output=True, check=False)
+        said = done.stderr.decode()
+        name = flag.partition("=")[0].strip("-")
+        assert done.returncode in (1, 2) and done.stdout == b"", f"{verb} {flag}: {done}"
+        assert re.search(f"{name}|{name.replace('-', '_')}", said) and re.search(allowed, said), f"{verb} {flag}: {said}"
+        assert "bug" not in said
+    assert len(run("generate", "-m", folder / "l", "--temperature=1e-30", "--max-length=9")[0]) == 10
+    run("translate", "-m", folder / "t", f"--max-length={huge}", given="Who sleeps?")
+
+
 def test_classify(folder):
     """A label and its probability for each line, in order."""
     text = "Who sleeps ?\n\nOur colleague went to Paris .\n"

@@ -112,8 +112,8 @@ TEST_F(Run, SettingsThatAreRefusedChangeNothing) {
 }
 
 TEST_F(Run, AConfigThatIsRefusedMakesNoFolder) {
-  run_.config.trainer.after = "soon";
-  EXPECT_THAT(error_message([&] { run_training(run_); }), HasSubstr("after"));
+  run_.config.batch_tokens = 0;
+  EXPECT_THAT(error_message([&] { run_training(run_); }), HasSubstr("batch_tokens is 0"));
   EXPECT_FALSE(std::filesystem::exists(run_.config.model));
 }
 
