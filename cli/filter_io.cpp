@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "heed/base/error.h"
+#include "heed/base/interrupt.h"
 #include "heed/base/threads.h"
 #include "heed/text/unicode.h"
 
@@ -56,6 +57,7 @@ void run_filter(const std::function<void()>& work) {
   catch_once(SIGTERM);
   int signal = 0;
   try {
+    const InterruptScope scope(check_signals);
     work();
   } catch (const Stopped& stopped) {
     signal = stopped.signal;

@@ -21,8 +21,9 @@ struct Stopped {
   int signal;
 };
 
-/// Runs the work of a filter. A signal stops it at its next line; its resources are released, and
-/// the process ends as the signal would have ended it. A second signal ends it at once.
+/// Runs the work of a filter. A signal stops it within a fraction of a second, also inside a batch;
+/// its resources are released, and the process ends as the signal would have ended it. A second
+/// signal ends it at once.
 void run_filter(const std::function<void()>& work);
 
 /// Throws Stopped if a signal has arrived.

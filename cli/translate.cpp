@@ -84,6 +84,7 @@ void translate(const TranslateFlags& flags) {
   std::optional<AttentionFile> attention;
   if (!flags.attention_out.empty()) attention.emplace(flags.attention_out);
 
+  options.on_step = check_signals;
   options.observed = attention ? ObservedWeights::all : observed_for(form);
   TranslationFilter filter(translator, options, ordering, [&](const Translated& translated) {
     if (attention) attention->add(translator, translated);

@@ -37,7 +37,7 @@ class FunctionRef<R(Args...)> {
 /// cell: a loop that is too small to be worth waking a thread runs on the caller's thread. Calls
 /// from inside a cell, and calls while another thread uses the pool, run serially. The first
 /// exception (by cell number) thrown by a cell is rethrown to the caller; later cells may then not
-/// have run.
+/// have run. A loop of some size also ends if an InterruptScope of the caller throws (interrupt.h).
 void parallel_for(std::int64_t cells, std::int64_t cell_cost, FunctionRef<void(std::int64_t)> cell);
 
 /// The greatest number of threads.

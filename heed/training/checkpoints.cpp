@@ -5,7 +5,6 @@
 #include <string>
 
 #include "heed/base/error.h"
-#include "heed/generation/model_folder.h"
 #include "heed/io/descriptor.h"
 #include "heed/io/file.h"
 #include "heed/io/folder.h"

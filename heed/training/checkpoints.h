@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "heed/base/threads.h"
+#include "heed/generation/model_folder.h"
 
 namespace heed {
 
@@ -39,6 +40,8 @@ class Checkpoints {
   /// checkpoint_best too if `best` is set. If it fails, nothing of the checkpoint remains.
   void write(std::int64_t update, bool best,
              FunctionRef<void(const std::filesystem::path& folder)> fill);
+  /// Makes checkpoint_best refer to the checkpoint of an update.
+  void mark_best(std::int64_t update) const { link(kBestCheckpoint, update); }
   /// The newest checkpoint. It may be newer than checkpoint_last if the process died between
   /// writing the two.
   std::optional<std::filesystem::path> last() const;

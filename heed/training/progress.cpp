@@ -19,6 +19,7 @@ void TrainingProgress::fields(io::Fields& field) {
   field("best", best, "value of the best validation");
   field("best_update", best_update, "and when", {.min = 0});
   field("stalled", stalled, "number of validations since the best", {.min = 0});
+  field("validation_due", validation_due, "whether the validation of this update was interrupted");
   field("source_tokens", source_tokens, "tokens read", {.min = 0});
   field("target_tokens", target_tokens, "tokens written", {.min = 0});
   field("seconds", seconds, "time spent in updates", {.min = 0});

@@ -23,7 +23,8 @@ struct TrainingProgress {
   bool judged = false;  // whether there is a best
   double best = 0.0;
   std::int64_t best_update = 0;
-  std::int64_t stalled = 0;  // number of validations since the best
+  std::int64_t stalled = 0;     // number of validations since the best
+  bool validation_due = false;  // whether the validation of this update was interrupted
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;
   double seconds = 0.0;  // time spent in updates

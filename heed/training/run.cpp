@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "heed/base/error.h"
+#include "heed/base/interrupt.h"
 #include "heed/base/threads.h"
 #include "heed/io/config.h"
 #include "heed/io/folder_lock.h"
@@ -56,7 +57,15 @@ RunResult run_training(const TrainingRun& run, const RunHooks& hooks) {
              "for a new one give another folder",
              config.model);
   const ThreadCount threads(config.cpu_threads);
-  const MadeJob made = make_job(config, newest);
+  MadeJob made;
+  try {
+    const InterruptScope scope([&] {
+      if (hooks.interrupted()) throw Interrupted();
+    });
+    made = make_job(config, newest);
+  } catch (const Interrupted&) {
+    return {.outcome = Outcome::interrupted, .progress = {}};
+  }
   for (const std::string& note : made.notes) hooks.note(note);
   hooks.note(
       fmt::format("{} parameters, {} threads", made.job->model().parameter_count(), num_threads()));

@@ -30,9 +30,9 @@ struct RunHooks {
   /// Receives notes: what was read, the size of the model, where the run resumes.
   std::function<void(const std::string& text)> note = [](const std::string&) {};
   TrainingWatcher* watcher = nullptr;
-  std::function<bool()> interrupted = [] {
-    return false;
-  };  ///< Called before each update; true stops the run.
+  /// Whether the run should stop; called often, also while the data are read and inside an update
+  /// or a validation.
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 struct RunResult {

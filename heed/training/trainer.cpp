@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/base/interrupt.h"
 #include "heed/base/random.h"
 #include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
@@ -98,42 +99,65 @@ Outcome Trainer::run() {
   if (!ema_) start_average();
   job_.model().train();
   watcher_->began(progress_.updates);
-  Outcome outcome = Outcome::finished;
-  while (!is_reached(after, done())) {
-    if (config_.early_stopping > 0 && progress_.stalled >= config_.early_stopping) {
-      outcome = Outcome::stalled;
-      break;
-    }
-    if (place_.interrupted()) {
-      outcome = Outcome::interrupted;
-      break;
-    }
+  bool is_stalled = false;
+  bool goes_on = !progress_.validation_due || finish_validation();
+  while (goes_on && !is_reached(after, done())) {
+    is_stalled = config_.early_stopping > 0 && progress_.stalled >= config_.early_stopping;
+    if (is_stalled) break;
     const Done before = done();
-    const UpdateReport report = update();
-    watcher_->updated(report);
-    count_skipped(report);
+    const std::optional<UpdateReport> report = update();
+    goes_on = report.has_value();
+    if (!goes_on) break;
+    watcher_->updated(*report);
+    count_skipped(*report);
     best_now_ = false;
-    if (is_due(valid_freq, before, done())) validate();
+    if (is_due(valid_freq, before, done())) goes_on = validate();
     if (best_now_ || is_due(save_freq, before, done())) save();
   }
   if (saved_at_ != progress_.updates) save();
-  return outcome;
+  if (!goes_on) return Outcome::interrupted;
+  return is_stalled ? Outcome::stalled : Outcome::finished;
+}
+
+// False if the run should stop meanwhile: then the work is not complete.
+bool Trainer::unless_interrupted(FunctionRef<void()> work) const {
+  try {
+    const InterruptScope scope([&] {
+      if (place_.interrupted()) throw Interrupted();
+    });
+    work();
+    return true;
+  } catch (const Interrupted&) {
+    return false;
+  }
 }
 
 double Trainer::epochs() const { return static_cast<double>(progress_.epoch) + job_.epoch_share(); }
 
-UpdateReport Trainer::update() {
+// Nothing if it was interrupted: then everything is as it was before.
+std::optional<UpdateReport> Trainer::update() {
   const auto start = Clock::now();
+  const StreamPosition first = job_.position();
+  const Generator::State random = default_generator().state();
   UpdateReport report{.update = progress_.updates + 1};
   std::int64_t counted = 0;
-  for (std::int64_t i = 0; i < config_.accumulate; ++i) {
-    const BatchLoss batch = job_.next();
-    report.loss += batch.sum.item();
-    report.negative_log_likelihood += batch.negative_log_likelihood;
-    report.source_tokens += batch.source_tokens;
-    report.target_tokens += batch.target_tokens;
-    counted += batch.counted;
-    batch.sum.backward();
+  const bool is_complete = unless_interrupted([&] {
+    for (std::int64_t i = 0; i < config_.accumulate; ++i) {
+      check_interrupt();
+      const BatchLoss batch = job_.next();
+      report.loss += batch.sum.item();
+      report.negative_log_likelihood += batch.negative_log_likelihood;
+      report.source_tokens += batch.source_tokens;
+      report.target_tokens += batch.target_tokens;
+      counted += batch.counted;
+      batch.sum.backward();
+    }
+  });
+  if (!is_complete) {
+    optimizer_->zero_grad();
+    job_.seek(first);
+    default_generator().restore(random);
+    return {};
   }
   // The gradient scale turns gradients of the sum into gradients of the mean.
   const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(1, counted));
@@ -188,17 +212,24 @@ void Trainer::count_skipped(const UpdateReport& report) {
              place_.folder.string());
 }
 
-void Trainer::validate() {
+// False if it was interrupted: then it is still to be done.
+bool Trainer::validate() {
   const auto start = Clock::now();
+  const Generator::State random = default_generator().state();
   watcher_->validating();
   job_.model().eval();
   ValidationReport report{.update = progress_.updates, .epoch = epochs()};
   {
     const Averaged averaged(ema_);
-    report.judgements = job_.validate();
+    progress_.validation_due =
+        !unless_interrupted([&] { report.judgements = job_.validate(); });
   }
   job_.model().train();
-  if (report.judgements.empty()) return;
+  if (progress_.validation_due) {
+    default_generator().restore(random);
+    return false;
+  }
+  if (report.judgements.empty()) return true;
   for (Judgement& judgement : report.judgements) drop_sign_of_nan(judgement.value);
   const auto deciding = std::ranges::find(report.judgements, config_.stop_on, &Judgement::name);
   HEED_CHECK(deciding != report.judgements.end(),
@@ -228,6 +259,16 @@ void Trainer::validate() {
   report.stalled = progress_.stalled;
   report.seconds = seconds_since(start);
   watcher_->validated(report);
+  return true;
+}
+
+// Does the validation in which the earlier run was interrupted. The checkpoint then has what an
+// uninterrupted run would have written.
+bool Trainer::finish_validation() {
+  if (!validate()) return false;
+  if (best_now_) checkpoints_.mark_best(progress_.updates);
+  io::save_config(checkpoints_.folder(progress_.updates) / kProgressFile, progress_);
+  return true;
 }
 
 void Trainer::save() {

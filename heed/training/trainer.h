@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "heed/base/threads.h"
 #include "heed/training/checkpoints.h"
 #include "heed/training/ema.h"
 #include "heed/training/job.h"
@@ -27,7 +28,8 @@ enum class Outcome : std::uint8_t { finished, stalled, interrupted };
 
 struct TrainerPlace {
   std::filesystem::path folder;                              ///< Folder of the checkpoints.
-  std::function<bool()> interrupted = [] { return false; };  ///< Called before each update.
+  /// Whether the run should stop; called often, also inside an update or a validation.
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 class Trainer {
@@ -39,15 +41,18 @@ class Trainer {
   /// Continues from the newest checkpoint of the folder; false if there is none. Inside an epoch,
   /// the settings of the batches must be those of the checkpoint.
   bool resume();
-  /// Trains until the config's end, early stopping or an interruption; the last state is saved.
+  /// Trains until the config's end, early stopping or an interruption; the last state is saved. An
+  /// interruption ends an update, which is dropped, or a validation, which is repeated on resuming.
   Outcome run();
 
   const TrainingProgress& progress() const { return progress_; }
 
  private:
-  UpdateReport update();
+  bool unless_interrupted(FunctionRef<void()> work) const;
+  std::optional<UpdateReport> update();
   void count_skipped(const UpdateReport& report);
-  void validate();
+  bool validate();
+  bool finish_validation();
   void save();
   void start_average();
   void check_position(const std::filesystem::path& folder) const;

@@ -182,6 +182,26 @@ def test_interrupt(folder, sentences):
     assert not (folder / "none").exists() and not list(folder.glob(".heed*"))
 
 
+def test_interrupt_in_a_long_search(folder, sentences):
+    """A signal is seen inside a search that would not end, and inside a batch."""
+    endless = ["--min-length=100000000", "--max-length=100000000", "--max-length-ratio=1e9"]
+    huge = f"--max-length={2**63 - 1}"
+    for flags in (["translate", "-m", folder / "t", *endless], ["translate", "-m", folder / "t", *endless, "--beam-size=1"],
+                  ["translate", "-m", folder / "t", *endless, "--method=sample", "--n-best=50"],
+                  ["generate", "-m", folder / "l", huge], ["generate", "-m", folder / "l", huge, "--method=beam"],
+                  ["generate", "-m", folder / "l", huge, "--samples=50"],
+                  ["generate", "-m", folder / "l", huge, "--method=beam", "--beam-size=7"]):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with start(*flags, "-o", folder / "none") as process:
+                process.stdin.write("\n".join(sentences).encode())
+                process.stdin.close()
+                while not list(folder.glob(".heed*")):
+                    assert process.poll() is None
+                process.send_signal(number)
+                assert process.wait() == -number, flags
+            assert not (folder / "none").exists() and not list(folder.glob(".heed*")), flags
+
+
 def test_attention_out(folder, sentences):
     """All weights of every sentence, with the tokens they are between."""
     text = "\n".join([sentences[0], "", sentences[1]])

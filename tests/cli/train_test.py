@@ -10,6 +10,7 @@ import pathlib
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -79,6 +80,26 @@ def check_truth_values():
     said = run("train", "--model", "truth", *SETS, "--shared=maybe", code=2)
     assert "must be true or false, found maybe" in said and "bug" not in said, said
     assert "maybe" in run("train", "--model", "truth", *SETS, "--shared", "maybe", code=2)
+
+
+def check_signal_in_a_validation():
+    """A signal ends a validation that would not end; the state is saved, and the validation is done on resuming."""
+    search = "--validation.search."
+    endless = [f"{search}min-length=100000000", f"{search}max-length=100000000", f"{search}max-length-ratio=1e9"]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        command = [HEED, "train", "--model", "validated", *SETS, *FLAGS, "--after=4u", "--valid-freq=2u", "--disp-freq=1",
+                   "--validation.metrics", "loss", "bleu", "--stop-on=bleu", *endless]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            assert any("update 2 " in line for line in process.stderr)
+            process.send_signal(number)
+            said = process.stderr.read()
+            assert process.wait() == 0 and "interrupted" in said, said
+        assert not pathlib.Path("validated/checkpoint_best").exists()
+        short = [f"{search}min-length=0", f"{search}max-length=9"]
+        said = run("train", "--model", "validated", "--resume", "--disp-freq=1", *short)
+        assert re.search(r"going on from update 2\n.*update 2  validation.*update 3 .*update 4  validation", said,
+                         re.DOTALL), said
+        shutil.rmtree("validated")
 
 
 def check_refused_demo():

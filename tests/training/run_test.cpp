@@ -50,6 +50,13 @@ struct Seen : TrainingWatcher {
   std::vector<std::int64_t> updates;
 };
 
+// Trains for that many updates, then stops.
+RunResult run_for(const TrainingRun& run, std::size_t updates) {
+  Seen seen;
+  return run_training(
+      run, {.watcher = &seen, .interrupted = [&] { return seen.updates.size() >= updates; }});
+}
+
 TEST_F(Run, LeavesCheckpointsCurvesAndItsConfig) {
   run_.tensorboard = (dir_ / "events").string();
   const RunResult result = run_training(run_);
@@ -78,12 +85,19 @@ TEST_F(Run, TellsAndAsks) {
   EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(run_.config.model) / "checkpoint_4"));
 }
 
+TEST_F(Run, CanBeStoppedWhileItReadsTheData) {
+  const RunResult result = run_training(run_, {.interrupted = [] { return true; }});
+  EXPECT_EQ(result.outcome, Outcome::interrupted);
+  EXPECT_EQ(result.progress.updates, 0);
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(run_.config.model) / kUsedConfig));
+  EXPECT_EQ(run_training(run_).progress.updates, 6);
+}
+
 TEST_F(Run, GoesOnToTheSameBits) {
   run_training(run_);
   const std::string expected = bytes_of(run_.config.model);
   run_.config.model = (dir_ / "again").string();
-  int asked = 0;
-  run_training(run_, {.interrupted = [&] { return ++asked > 4; }});
+  run_for(run_, 4);
   EXPECT_THAT(error_message([&] { run_training(run_); }),
               HasSubstr("holds checkpoints of an earlier run"));
   run_.resume = true;
@@ -94,7 +108,7 @@ TEST_F(Run, GoesOnToTheSameBits) {
 }
 
 TEST_F(Run, SettingsThatAreRefusedChangeNothing) {
-  run_training(run_, {.interrupted = [n = 0]() mutable { return ++n > 4; }});
+  run_for(run_, 4);
   const std::filesystem::path used = std::filesystem::path(run_.config.model) / kUsedConfig;
   const std::string before = io::read_file(used, std::size_t{1} << 20);
   const std::string curve = io::read_file(
@@ -147,7 +161,7 @@ TEST_F(Run, ConfigsAreGivenChangedOrTheFolders) {
   EXPECT_EQ(given.batch_tokens, 12);
   const std::int64_t fresh = TrainConfig{}.batch_tokens;
   EXPECT_EQ(run_config({}, true, change).batch_tokens, fresh) << "there is none to go on with";
-  run_training(run_, {.interrupted = [] { return true; }});
+  run_for(run_, 1);
   EXPECT_EQ(run_config({}, true, change).batch_tokens, 12);
   EXPECT_EQ(run_config({}, true, change).trainer.after, "7u");
   EXPECT_EQ(run_config({}, false, change).batch_tokens, fresh);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "heed/base/interrupt.h"
 #include "heed/base/random.h"
 #include "heed/nn/checkpoint_file.h"
 #include "tests/support/error_message.h"
@@ -361,6 +362,57 @@ TEST(Trainer, TheGuardResumesToTheBit) {
   const std::int64_t expected = skipped({});
   EXPECT_GT(expected, 2);
   EXPECT_EQ(skipped({61, 62, 66, 70}), expected);
+}
+
+// Stops inside the n-th batch or validation, in the middle of its work, and goes on in a new trainer.
+TEST(Trainer, AnInterruptedUpdateOrValidationResumesToTheBit) {
+  TrainerConfig config = quick("43u");
+  config.accumulate = 2;
+  config.ema = 0.9;
+  const auto run_with_stops = [&](const TempDir& dir, std::vector<int> batches, std::vector<int> validations,
+                         Seen& seen) {
+    for (bool goes_on = true; goes_on;) {
+      ToyJob job;
+      default_generator() = Generator(9);
+      bool asked = false;
+      const auto stop_at = [&asked](std::vector<int>& numbers) {
+        return [&asked, &numbers, n = 0]() mutable {
+          if (!numbers.empty() && ++n == numbers.front()) {
+            numbers.erase(numbers.begin());
+            asked = true;
+            throw Interrupted();  // as a loop inside would
+          }
+        };
+      };
+      job.in_next = stop_at(batches);
+      job.in_validate = stop_at(validations);
+      Trainer trainer(job, config, {.folder = dir.path(), .interrupted = [&] { return asked; }},
+                      &seen);
+      trainer.resume();
+      const Outcome outcome = trainer.run();
+      EXPECT_EQ(outcome, asked ? Outcome::interrupted : Outcome::finished);
+      goes_on = asked;
+      if (!goes_on) return std::pair(parameters_of(job), trainer.progress());
+    }
+    return std::pair(std::vector<float>(), TrainingProgress());
+  };
+  const TempDir straight, stopped;
+  Seen all, parts;
+  const auto [expected, progress] = run_with_stops(straight, {}, {}, all);
+  const auto [found, reached] = run_with_stops(stopped, {1, 8, 30}, {1, 1, 2}, parts);
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(reached.best, progress.best);
+  EXPECT_EQ(reached.best_update, progress.best_update);
+  EXPECT_EQ(reached.stalled, progress.stalled);
+  ASSERT_EQ(parts.updates.size(), all.updates.size()) << "none is counted twice";
+  ASSERT_EQ(parts.validations.size(), all.validations.size()) << "none is left out";
+  for (std::size_t i = 0; i < all.validations.size(); ++i) {
+    EXPECT_EQ(parts.validations[i].update, all.validations[i].update);
+    EXPECT_EQ(parts.validations[i].judgements[0].value, all.validations[i].judgements[0].value);
+    EXPECT_EQ(parts.validations[i].best, all.validations[i].best);
+  }
+  EXPECT_EQ(std::filesystem::read_symlink(stopped / "checkpoint_best"),
+            std::filesystem::read_symlink(straight / "checkpoint_best"));
 }
 
 TEST(Trainer, APlaceInsideAnEpochNeedsTheSameBatches) {
