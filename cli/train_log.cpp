@@ -45,8 +45,9 @@ class PlainLog : public TrainLog {
     note(fmt::format("epoch {:.2f}  update {}  validation{}{}", report.epoch, report.update, text,
                      report.best ? "  best" : fmt::format("  no gain for {}", report.stalled)));
     if (report.finite) return;
-    note("this value is not finite, so it is never the best; if the training loss is not finite "
-         "either, lower schedule.peak or set clip_norm");
+    note(
+        "this value is not finite, so it is never the best; if the training loss is not finite "
+        "either, lower schedule.peak or set clip_norm");
   }
 
   void saved(const std::filesystem::path& folder) override {

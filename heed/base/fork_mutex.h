@@ -24,9 +24,9 @@ class ForkMutex {
   ForkMutex* next_ = nullptr;  // in the list of all
 };
 
-/// Installs the fork handlers of all ForkMutexes. Handlers run before a fork in the reverse order of
-/// their installation. A lock that is held while a ForkMutex is taken must be taken first at a fork
-/// too, so its owner calls this before it installs its own handlers.
+/// Installs the fork handlers of all ForkMutexes. Handlers run before a fork in the reverse order
+/// of their installation. A lock that is held while a ForkMutex is taken must be taken first at a
+/// fork too, so its owner calls this before it installs its own handlers.
 void install_fork_handlers();
 
 }  // namespace heed

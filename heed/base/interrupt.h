@@ -1,7 +1,7 @@
-// Stopping long work: whoever starts it gives a function that throws if the work should end (Ctrl-C,
-// a signal, a request of the caller). Loops of parallel_for and reads of files call it often, so a
-// pass over a large batch, a validation and the reading of a corpus all end within a fraction of a
-// second. The exception unwinds like any other.
+// Stopping long work: whoever starts it gives a function that throws if the work should end
+// (Ctrl-C, a signal, a request of the caller). Loops of parallel_for and reads of files call it
+// often, so a pass over a large batch, a validation and the reading of a corpus all end within a
+// fraction of a second. The exception unwinds like any other.
 //
 //   const InterruptScope scope([] { if (stop) throw Interrupted(); });
 //   validate();

@@ -47,8 +47,8 @@ inline constexpr int kMaxThreads = 1024;
 /// else the CPUs this process may run on.
 int num_threads();
 
-/// Sets the number of threads, from 1 to kMaxThreads, at any time and from any thread; takes effect at the next
-/// parallel_for. Does not change the bits of any result.
+/// Sets the number of threads, from 1 to kMaxThreads, at any time and from any thread; takes effect
+/// at the next parallel_for. Does not change the bits of any result.
 void set_num_threads(int n);
 
 }  // namespace heed

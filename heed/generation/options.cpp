@@ -24,8 +24,7 @@ void SearchOptions::fields(io::Fields& field) {
   field("no_repeat_ngram", no_repeat_ngram, "n-grams of this length may not repeat; 0: no limit",
         {.min = 0});
   field("allow_unknown", allow_unknown, "whether the unknown token may be chosen");
-  field("temperature", temperature, "sample: softmax(scores / temperature)",
-        kTemperatureLimits);
+  field("temperature", temperature, "sample: softmax(scores / temperature)", kTemperatureLimits);
   field("top_k", top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
   field("top_p", top_p,
         "sample: only from the most probable tokens that together reach this probability",

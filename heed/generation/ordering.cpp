@@ -16,9 +16,7 @@ void OrderingOptions::fields(io::Fields& field) {
         {.min = 1, .max = 1 << 20});
 }
 
-void OrderingOptions::validate() const {
-  io::check_limits(*this, "ordering");
-}
+void OrderingOptions::validate() const { io::check_limits(*this, "ordering"); }
 
 std::vector<std::vector<std::int64_t>> plan_batches(std::span<const std::int64_t> lengths,
                                                     const OrderingOptions& options) {

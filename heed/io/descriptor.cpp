@@ -49,8 +49,7 @@ bool is_leftover(const fs::path& path) {
   if (std::sscanf(name.c_str(), ".heed-%lld-%d.tmp%n", &process, &number, &length) != 2) {
     return false;
   }
-  if (length != std::ssize(name) || process < 1 ||
-      !std::in_range<pid_t>(process)) {
+  if (length != std::ssize(name) || process < 1 || !std::in_range<pid_t>(process)) {
     return false;
   }
   return ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;

@@ -23,8 +23,7 @@ void BlockConfig::fields(io::Fields& field) {
   field("heads", heads, "heads of attention", {.min = 1, .max = 1 << 16});
   field("kv_heads", kv_heads, "heads of keys and values; 0: as many as heads",
         {.min = 0, .max = 1 << 16});
-  field("head_size", head_size, "features of a head; 0: embed / heads",
-        {.min = 0, .max = 1 << 20});
+  field("head_size", head_size, "features of a head; 0: embed / heads", {.min = 0, .max = 1 << 20});
   field("hidden", hidden, "features inside the feed-forward network; 0: four times embed",
         {.min = 0, .max = 1 << 24});
   field("activation", activation, "activation of the feed-forward network; the last two are gated");

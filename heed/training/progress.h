@@ -13,14 +13,14 @@ struct TrainingProgress {
   std::int64_t updates = 0;
   std::int64_t epoch = 0;  // position in the stream of batches
   std::int64_t batch = 0;
-  std::string stream_settings;  // what the position depends on (stream_settings.h)
-  std::int64_t seed = 0;  // seed of the default generator; 64 bits, as a signed number
+  std::string stream_settings = {};  // what the position depends on (stream_settings.h)
+  std::int64_t seed = 0;             // seed of the default generator; 64 bits, as a signed number
   std::int64_t stream = 0;
-  double usual_loss = 0.0;   // moving average
-  double jump_share = 0.0;   // moving average of the share of jumps (loss_guard.h)
-  std::int64_t skipped = 0;  // number of skipped updates
+  double usual_loss = 0.0;            // moving average
+  double jump_share = 0.0;            // moving average of the share of jumps (loss_guard.h)
+  std::int64_t skipped = 0;           // number of skipped updates
   std::int64_t skipped_in_a_row = 0;  // because the loss or the gradient was not finite
-  bool judged = false;  // whether there is a best
+  bool judged = false;                // whether there is a best
   double best = 0.0;
   std::int64_t best_update = 0;
   std::int64_t stalled = 0;     // number of validations since the best

@@ -78,8 +78,7 @@ void TrainConfig::fields(io::Fields& field) {
         {.min = 1, .max = 1 << 30});
   field("batch_sentences", batch_sentences, "maximum number of sentences of a batch; 0: no limit",
         {.min = 0, .max = 1 << 20});
-  field("block_length", block_length, "language: tokens of a row",
-        {.min = 1, .max = 1 << 20});
+  field("block_length", block_length, "language: tokens of a row", {.min = 1, .max = 1 << 20});
   field("valid_share", valid_share,
         "language: share of the training set used for validation if valid_sets is empty",
         {.min = 0, .max = 1});

@@ -78,8 +78,8 @@ bool Trainer::resume() {
 }
 
 void Trainer::check_position(const std::filesystem::path& folder) const {
-  const std::string other = differing_settings(progress_.stream_settings,
-                                               settings_text(job_.stream_settings()));
+  const std::string other =
+      differing_settings(progress_.stream_settings, settings_text(job_.stream_settings()));
   HEED_CHECK(other.empty() || progress_.batch == 0,
              "[train] {} is inside epoch {}, and {}: the place in the data is valid only for the "
              "same batches; resume with the earlier value, or change it at the end of an epoch "
@@ -198,18 +198,19 @@ void Trainer::count_skipped(const UpdateReport& report) {
   }
   const std::int64_t count = ++progress_.skipped_in_a_row;
   const bool is_all = count == progress_.updates;
-  HEED_CHECK(count <= config_.max_skipped,
-             "[train] {} updates in a row had a loss or a gradient that is not finite; the last, "
-             "{}, a loss of {} and a gradient of norm {}. They were skipped, so {}; the checkpoints "
-             "are in {}",
-             count, report.update, report.loss, report.gradient_norm,
-             is_all ? "a new model gives such values from the start: check the sizes, the attention "
-                      "and the norms of the model"
-                    : "the model itself gives such values since update " +
-                          std::to_string(report.update - count) +
-                          ": train again with a lower schedule.peak, a longer schedule.warmup or "
-                          "clip_norm, or remove the newest checkpoints and resume with these",
-             place_.folder.string());
+  HEED_CHECK(
+      count <= config_.max_skipped,
+      "[train] {} updates in a row had a loss or a gradient that is not finite; the last, "
+      "{}, a loss of {} and a gradient of norm {}. They were skipped, so {}; the checkpoints "
+      "are in {}",
+      count, report.update, report.loss, report.gradient_norm,
+      is_all ? "a new model gives such values from the start: check the sizes, the attention "
+               "and the norms of the model"
+             : "the model itself gives such values since update " +
+                   std::to_string(report.update - count) +
+                   ": train again with a lower schedule.peak, a longer schedule.warmup or "
+                   "clip_norm, or remove the newest checkpoints and resume with these",
+      place_.folder.string());
 }
 
 // False if it was interrupted: then it is still to be done.
@@ -221,8 +222,7 @@ bool Trainer::validate() {
   ValidationReport report{.update = progress_.updates, .epoch = epochs()};
   {
     const Averaged averaged(ema_);
-    progress_.validation_due =
-        !unless_interrupted([&] { report.judgements = job_.validate(); });
+    progress_.validation_due = !unless_interrupted([&] { report.judgements = job_.validate(); });
   }
   job_.model().train();
   if (progress_.validation_due) {
@@ -244,9 +244,9 @@ bool Trainer::validate() {
   const double value = deciding->value;
   // Nothing compares with NaN, and a config cannot hold it: such a validation is never the best.
   report.finite = std::isfinite(value);
-  report.best = report.finite && (!progress_.judged || (deciding->higher_is_better
-                                                            ? value > progress_.best
-                                                            : value < progress_.best));
+  report.best = report.finite &&
+                (!progress_.judged ||
+                 (deciding->higher_is_better ? value > progress_.best : value < progress_.best));
   if (report.best) {
     progress_.judged = true;
     progress_.best = value;

@@ -27,7 +27,7 @@ namespace heed {
 enum class Outcome : std::uint8_t { finished, stalled, interrupted };
 
 struct TrainerPlace {
-  std::filesystem::path folder;                              ///< Folder of the checkpoints.
+  std::filesystem::path folder;  ///< Folder of the checkpoints.
   /// Whether the run should stop; called often, also inside an update or a validation.
   std::function<bool()> interrupted = [] { return false; };
 };

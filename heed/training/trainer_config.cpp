@@ -41,8 +41,7 @@ void TrainerConfig::fields(io::Fields& field) {
   field("stop_on", stop_on, "metric that decides which checkpoint is the best");
   field("keep_last", keep_last, "number of checkpoints to keep, besides the best; 0: all",
         {.min = 0});
-  field("accumulate", accumulate, "number of batches per update",
-        {.min = 1, .max = 1'000'000});
+  field("accumulate", accumulate, "number of batches per update", {.min = 1, .max = 1'000'000});
   field("clip_norm", clip_norm, "maximum norm of the gradients; 0: no clipping", {.min = 0});
   field("ema", ema,
         "decay of a moving average of the parameters, which is validated and saved; 0: none",

@@ -61,9 +61,7 @@ TEST(ForkMutex, AChildUsesTheInstructionSet) {
 TEST(ForkMutex, AForkDuringALoopThatAllocates) {
   const int before = num_threads();
   set_num_threads(3);
-  const auto loop = [] {
-    parallel_for(64, 1 << 16, [](std::int64_t) { use_arena(); });
-  };
+  const auto loop = [] { parallel_for(64, 1 << 16, [](std::int64_t) { use_arena(); }); };
   fork_meanwhile(100, loop, use_arena);
   set_num_threads(before);
 }

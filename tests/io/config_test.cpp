@@ -207,7 +207,9 @@ TEST(Config, LimitsAreCheckedWithoutAText) {
             "[config] train: dropout is 1.5: it must be from 0 to 1");
   EXPECT_EQ(error_message([] { check_limits(Train{.dropout = 0.0 / 0.0}, "train"); }),
             "[config] train: dropout is not a finite number: it must be from 0 to 1");
-  EXPECT_EQ(error_message([] { check_limits(Train{.sizes = {3, 0}}, "train"); }),
+  EXPECT_EQ(error_message([] {
+              check_limits(Train{.sizes = {3, 0}}, "train");
+            }),
             "[config] train: sizes[1] is 0: it must be at least 1");
   EXPECT_EQ(error_message([] { check_limits(Train{.rate = {.peak = -1.0f}}, "train"); }),
             "[config] train: rate.peak is -1: it must be at least 0");

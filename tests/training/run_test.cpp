@@ -111,16 +111,16 @@ TEST_F(Run, SettingsThatAreRefusedChangeNothing) {
   run_for(run_, 4);
   const std::filesystem::path used = std::filesystem::path(run_.config.model) / kUsedConfig;
   const std::string before = io::read_file(used, std::size_t{1} << 20);
-  const std::string curve = io::read_file(
-      std::filesystem::path(run_.config.model) / "train.csv", std::size_t{1} << 20);
+  const std::string curve =
+      io::read_file(std::filesystem::path(run_.config.model) / "train.csv", std::size_t{1} << 20);
   TrainingRun refused = run_;
   refused.resume = true;
   refused.config.trainer.optimizer.kind = OptimizerKind::sgd;
   EXPECT_THAT(error_message([&] { run_training(refused); }), HasSubstr("holds the state of adam"));
   EXPECT_EQ(io::read_file(used, std::size_t{1} << 20), before);
-  EXPECT_EQ(io::read_file(std::filesystem::path(run_.config.model) / "train.csv",
-                          std::size_t{1} << 20),
-            curve);
+  EXPECT_EQ(
+      io::read_file(std::filesystem::path(run_.config.model) / "train.csv", std::size_t{1} << 20),
+      curve);
   refused.config = run_config({}, true, [&](TrainConfig& c) { c.model = run_.config.model; });
   EXPECT_EQ(run_training(refused).progress.updates, 6) << "the plain resume goes on";
 }

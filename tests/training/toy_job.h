@@ -81,8 +81,8 @@ class ToyJob : public Job {
   std::int64_t poison_every = 1;         // and which of those after it
   double poison = std::numeric_limits<double>::quiet_NaN();
   std::function<void()> in_next, in_validate;  // called in the middle of them
-  std::vector<StreamSetting> settings;   // of its batches
-  std::vector<double> judgements;  // what validations find, one after another
+  std::vector<StreamSetting> settings;         // of its batches
+  std::vector<double> judgements;              // what validations find, one after another
   std::size_t judged = 0;
   bool higher_is_better = false;
   bool always_right_mode = true;  // training() while it trains, and not while it is judged

@@ -349,9 +349,9 @@ TEST(Trainer, TheGuardResumesToTheBit) {
       job.poison = 1e5;
       job.poison_every = 2;
       const Trainer* running = nullptr;
-      Trainer trainer(job, config,
-                      {.folder = dir.path(),
-                       .interrupted = [&] { return running->progress().updates >= stop; }});
+      Trainer trainer(job, config, {.folder = dir.path(), .interrupted = [&] {
+                                      return running->progress().updates >= stop;
+                                    }});
       running = &trainer;
       trainer.resume();
       trainer.run();
@@ -364,13 +364,14 @@ TEST(Trainer, TheGuardResumesToTheBit) {
   EXPECT_EQ(skipped({61, 62, 66, 70}), expected);
 }
 
-// Stops inside the n-th batch or validation, in the middle of its work, and goes on in a new trainer.
+// Stops inside the n-th batch or validation, in the middle of its work, and goes on in a new
+// trainer.
 TEST(Trainer, AnInterruptedUpdateOrValidationResumesToTheBit) {
   TrainerConfig config = quick("43u");
   config.accumulate = 2;
   config.ema = 0.9;
-  const auto run_with_stops = [&](const TempDir& dir, std::vector<int> batches, std::vector<int> validations,
-                         Seen& seen) {
+  const auto run_with_stops = [&](const TempDir& dir, std::vector<int> batches,
+                                  std::vector<int> validations, Seen& seen) {
     for (bool goes_on = true; goes_on;) {
       ToyJob job;
       default_generator() = Generator(9);
