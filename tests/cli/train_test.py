@@ -40,7 +40,7 @@ def check_refused_resume():
     """Settings that are refused leave the folder as it was, and the plain resume goes on."""
     run("train", "--model", "refused", *SETS, *FLAGS, "--after=4u")
     before = content("refused")
-    for flags in (["--optimizer.kind=sgd"], ["--task=language", "--train-sets", "g.en"], ["--train-sets", "none", "g.zh"],
+    for flags in (["--optimizer.kind=sgd"], ["--transformer.embed=32"], ["--task=language", "--train-sets", "g.en"], ["--train-sets", "none", "g.zh"],
                   ["--vocabulary.size=5", "--schedule.kind=noam", "--warmup=0"], ["--cpu-threads=4294967297"]):
         said = run("train", "--model", "refused", "--resume", *flags, code=1)
         assert "bug" not in said and content("refused") == before, f"{flags}: {said}"

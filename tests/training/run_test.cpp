@@ -8,6 +8,7 @@
 #include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/io/folder_lock.h"
+#include "heed/models/bag_of_words.h"
 #include "heed/models/transformer.h"
 #include "heed/training/curves.h"
 #include "tests/support/error_message.h"
@@ -123,6 +124,18 @@ TEST_F(Run, SettingsThatAreRefusedChangeNothing) {
       curve);
   refused.config = run_config({}, true, [&](TrainConfig& c) { c.model = run_.config.model; });
   EXPECT_EQ(run_training(refused).progress.updates, 6) << "the plain resume goes on";
+}
+
+TEST_F(Run, ResumesOnlyWithTheModelOfTheCheckpoint) {
+  run_for(run_, 4);
+  run_.resume = true;
+  TrainingRun other = run_;
+  other.config.models.of<Transformer>().block.dropout = 0.3;
+  EXPECT_THAT(error_message([&] { run_training(other); }),
+              HasSubstr("transformer.dropout was 0.1 and is 0.3: a run resumes with the model of "
+                        "its checkpoint"));
+  run_.config.models.of<BagOfWords>().dropout = 0.3;  // the section of another kind
+  EXPECT_EQ(run_training(run_).progress.updates, 6);
 }
 
 TEST_F(Run, AConfigThatIsRefusedMakesNoFolder) {
