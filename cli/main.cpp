@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +59,11 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const heed::Error& e) {
     fmt::print(stderr, "heed: {}\n", e.what());
+  } catch (const std::filesystem::filesystem_error& e) {
+    fmt::print(stderr, "heed: [file] {}: {}\n", e.path1().string(), e.code().message());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "heed: [memory] the system has no more memory: use a smaller batch or model\n");
   } catch (const std::exception& e) {
     fmt::print(stderr,
                "heed: {}\nThis is a bug in heed; please report it with the command you ran.\n",
