@@ -55,7 +55,7 @@ void add_average(CLI::App& app) {
   verb->add_option("-m,--model", arguments->model,
                    "the folder of a training run, instead of folders");
   verb->add_option("--last", arguments->last, "number of its last checkpoints")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   verb->add_option("-o,--output", arguments->out, "folder to write; it must not exist yet")
       ->required();

@@ -82,7 +82,7 @@ void add_classify(CLI::App& app) {
   verb->add_option("--max-source", flags->max_source, "maximum number of tokens read of a text")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();
+  add_thread_flag(*verb, flags->threads);
   add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);
   verb->callback([flags] { run_filter([&] { classify(*flags); }); });
 }

@@ -10,6 +10,9 @@
 namespace heed::cli {
 namespace {
 
+// The value of an optional that is not set.
+constexpr std::string_view kNoDefault = "\"none\"";
+
 using Assign = std::function<void(const std::string& value)>;
 
 std::string_view leaf_of(std::string_view path) { return path.substr(path.rfind('.') + 1); }
@@ -25,13 +28,28 @@ std::string flag_of(std::string_view path) {
   return name;
 }
 
+// --key, --key=true and --key=false, and --no-key; join_truth_values() makes --key=false of
+// --key false. The last one on the command line counts.
+void add_truth_flag(CLI::App& verb, const std::string& names, const io::FieldInfo& field,
+                    const Assign& assign) {
+  std::string all = names;
+  for (std::size_t at = 0; (at = names.find("--", at)) != std::string::npos; at += 2) {
+    const std::size_t end = std::min(names.find(',', at), names.size());
+    all += fmt::format(",!--no-{}", std::string_view(names).substr(at + 2, end - at - 2));
+  }
+  const bool is_unset = field.value == kNoDefault;
+  verb.add_flag_function(
+          all, [assign](std::int64_t count) { assign(count > 0 ? "true" : "false"); }, field.help)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->check([](const std::string& value) {
+        return value == "true" || value == "false" ? "" : "must be true or false, found " + value;
+      })
+      ->option_text(fmt::format("({}){}", field.type, is_unset ? "" : "=" + field.value));
+}
+
 void add_flag(CLI::App& verb, const std::string& name, const io::FieldInfo& field,
               const Assign& assign) {
-  if (field.type == "true|false") {
-    verb.add_flag_function(
-        name, [assign](std::int64_t count) { assign(count > 0 ? "true" : "false"); }, field.help);
-    return;
-  }
+  if (field.type == "true|false") return add_truth_flag(verb, name, field, assign);
   const bool is_list = field.value.starts_with('[');
   CLI::Option* const option = is_list
                                   ? verb.add_option_function<std::vector<std::string>>(
@@ -41,7 +59,7 @@ void add_flag(CLI::App& verb, const std::string& name, const io::FieldInfo& fiel
                                         },
                                         field.help)
                                   : verb.add_option_function<std::string>(name, assign, field.help);
-  const bool is_unset = field.value == "\"none\"" || field.value == "[]";
+  const bool is_unset = field.value == kNoDefault || field.value == "[]";
   option->type_name(fmt::format("({})", field.type))->default_str(is_unset ? "" : field.value);
 }
 
@@ -85,7 +103,7 @@ void add_section_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
         });
     if (same.size() < 2 || uses[leaf] > same.size() || is_section) continue;
     io::FieldInfo field = *same.front();
-    field.value = "\"none\"";  // each section has its own default
+    field.value = kNoDefault;  // each section has its own default
     field.help = "";
     for (const io::FieldInfo* const one : same) {
       field.help += (field.help.empty() ? "as " : ", ") + flag_of(one->path);
@@ -96,6 +114,23 @@ void add_section_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
                assignments.push_back(fmt::format("{}={}", leaf, value));
              });
   }
+}
+
+std::vector<std::string> join_truth_values(const std::vector<std::string>& words) {
+  std::vector<std::string> joined;
+  bool is_after_mark = false;  // "--": no flags follow
+  for (const std::string& word : words) {
+    const bool is_value = word == "true" || word == "false";
+    const bool is_after_flag = !joined.empty() && joined.back().starts_with("--") &&
+                               joined.back().find('=') == std::string::npos;
+    if (is_value && is_after_flag && !is_after_mark) {
+      joined.back() += "=" + word;
+    } else {
+      joined.push_back(word);
+    }
+    is_after_mark = is_after_mark || word == "--";
+  }
+  return joined;
 }
 
 }  // namespace heed::cli

@@ -85,9 +85,11 @@ void add_grammar(CLI::App& corpus) {
       corpus.add_subcommand("grammar", "Make English and Chinese sentences with their alignment");
   const auto arguments = std::make_shared<GrammarArguments>();
   verb->add_option("-n,--sentences", arguments->grammar.sentences, "sentences, all different")
+      ->check(CLI::Range(0, 10000000))
       ->capture_default_str();
   verb->add_option("--held-out", arguments->grammar.held_out,
                    "more of them, in PREFIX.test.*: none of the others")
+      ->check(CLI::Range(0, 10000000))
       ->capture_default_str();
   verb->add_option("--seed", arguments->grammar.seed, "another seed, other sentences")
       ->capture_default_str();
@@ -104,8 +106,10 @@ void add_check(CLI::App& corpus) {
       ->required();
   verb->add_option("target", arguments->target, "the target's sentences; none: a column");
   verb->add_option("--source-column", arguments->columns.source, "of a file with tabs, from 1")
+      ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   verb->add_option("--target-column", arguments->columns.target, "of a file with tabs, from 1")
+      ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   const auto on_bad = std::make_shared<std::string>("stop");
   verb->add_option("--on-bad", *on_bad, "what to do with bad lines")

@@ -21,6 +21,7 @@
 #include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
+#include "heed/io/lines.h"
 #include "heed/models/transformer.h"
 #include "heed/plot/alignment_text.h"
 #include "heed/plot/attention_page.h"
@@ -74,14 +75,24 @@ TrainConfig demo_config(const DemoArguments& demo) {
   return config;
 }
 
+bool has_lines(const fs::path& file, std::int64_t count) {
+  if (!fs::exists(file)) return false;
+  io::LineReader reader(file);
+  for (std::string line; reader.next(line);) --count;
+  return count == 0;
+}
+
 // An interrupted demo resumes, and a finished one shows its results again, but only with the same
-// settings.
+// settings. It is checked before anything is written.
 void check_folder(const DemoArguments& demo, const TrainConfig& config) {
   const fs::path used = demo.model() / kUsedConfig;
   if (!fs::exists(used)) return;
   TrainConfig before;
   io::load_config(used, before);
-  HEED_CHECK(io::to_toml(before) == io::to_toml(config),
+  const bool is_same = io::to_toml(before) == io::to_toml(config) &&
+                       has_lines(demo.folder / "corpus.en", demo.grammar.sentences) &&
+                       has_lines(demo.folder / "held-out.en", demo.grammar.held_out);
+  HEED_CHECK(is_same,
              "[demo] {} holds a demo with other settings: give another --folder, or remove it",
              demo.folder.string());
 }
@@ -195,6 +206,8 @@ void say_what_next(const DemoArguments& demo, const std::string& program) {
 }
 
 void demo(const DemoArguments& arguments, const std::string& program) {
+  const TrainConfig config = demo_config(arguments);
+  check_folder(arguments, config);
   fmt::print("A grammar of heed's own makes {} English sentences and their Chinese translations.\n",
              arguments.grammar.sentences);
   const GrammarCorpus corpus = make_corpus(arguments);
@@ -203,8 +216,6 @@ void demo(const DemoArguments& arguments, const std::string& program) {
   }
   fmt::print("\nA Transformer learns to translate from them.\n");
   std::fflush(stdout);
-  const TrainConfig config = demo_config(arguments);
-  check_folder(arguments, config);
   if (run_training({.config = config, .resume = true}) == Outcome::interrupted) return;
 
   const Translator translator = load_translator(arguments.model());

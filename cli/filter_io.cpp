@@ -11,6 +11,8 @@
 #include <system_error>
 
 #include "heed/base/error.h"
+#include "heed/base/interrupt.h"
+#include "heed/base/threads.h"
 #include "heed/text/unicode.h"
 
 namespace heed::cli {
@@ -55,6 +57,7 @@ void run_filter(const std::function<void()>& work) {
   catch_once(SIGTERM);
   int signal = 0;
   try {
+    const InterruptScope scope(check_signals);
     work();
   } catch (const Stopped& stopped) {
     signal = stopped.signal;
@@ -157,6 +160,12 @@ void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& wha
                   "lines with broken UTF-8 or NUL bytes: stop, skip (an empty line in their place) "
                   "or mend")
       ->check(CLI::IsMember({"stop", "skip", "mend"}))
+      ->capture_default_str();
+}
+
+void add_thread_flag(CLI::App& verb, int& threads) {
+  verb.add_option("--cpu-threads", threads, "number of threads; 0: all")
+      ->check(CLI::Range(0, kMaxThreads))
       ->capture_default_str();
 }
 

@@ -21,8 +21,9 @@ struct Stopped {
   int signal;
 };
 
-/// Runs the work of a filter. A signal stops it at its next line; its resources are released, and
-/// the process ends as the signal would have ended it. A second signal ends it at once.
+/// Runs the work of a filter. A signal stops it within a fraction of a second, also inside a batch;
+/// its resources are released, and the process ends as the signal would have ended it. A second
+/// signal ends it at once.
 void run_filter(const std::function<void()>& work);
 
 /// Throws Stopped if a signal has arrived.
@@ -86,6 +87,9 @@ struct FilterFlags {
   OnBadLine policy() const;
 };
 void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& what);
+
+/// The flag --cpu-threads; 0: all.
+void add_thread_flag(CLI::App& verb, int& threads);
 
 /// Prints a note on standard error.
 void print_note(std::string_view text);

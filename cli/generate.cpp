@@ -88,14 +88,14 @@ void add_generate(CLI::App& app) {
   verb->get_option("--input")->excludes(prompt);
   verb->add_option("--separator", flags->separator, "line between two texts")
       ->capture_default_str();
-  verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();
+  add_thread_flag(*verb, flags->threads);
   verb->add_option_function<std::int64_t>(
           "-n,--samples",
           [flags](std::int64_t samples) {
             flags->search.push_back(fmt::format("n_best={}", samples));
           },
           "number of texts for each prompt")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(static_cast<int>(kBeamLimits.min), static_cast<int>(kBeamLimits.max)))
       ->default_str("1");
   std::vector<io::FieldInfo> fields = io::list_fields(GenerateOptions{});
   std::erase_if(fields, [](const io::FieldInfo& field) { return field.path == "n_best"; });

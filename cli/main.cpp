@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/config_flags.h"
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
@@ -39,7 +42,7 @@ int run(int argc, char** argv) {
   heed::cli::add_inspect(app);
   heed::cli::add_score(app);
   heed::cli::add_info(app);
-  std::vector<std::string> words = heed::cli::spell_out(argc, argv);
+  std::vector<std::string> words = heed::cli::join_truth_values(heed::cli::spell_out(argc, argv));
   std::reverse(words.begin(), words.end());  // CLI11 reads them from the end
   try {
     app.parse(std::move(words));
@@ -56,6 +59,11 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const heed::Error& e) {
     fmt::print(stderr, "heed: {}\n", e.what());
+  } catch (const std::filesystem::filesystem_error& e) {
+    fmt::print(stderr, "heed: [file] {}: {}\n", e.path1().string(), e.code().message());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr,
+               "heed: [memory] the system has no more memory: use a smaller batch or model\n");
   } catch (const std::exception& e) {
     fmt::print(stderr,
                "heed: {}\nThis is a bug in heed; please report it with the command you ran.\n",

@@ -19,12 +19,21 @@ extern "C" void note_signal(int number) {
   std::raise(number);
 }
 
-// Handles signals once there is something to save; until then they end the program as usual.
+// Handles signals from the beginning of training, when there is something to save, to its end.
+// Before and after, they end the program as usual.
 class SignalWatcher : public TrainingWatcher {
  public:
-  void began(std::int64_t) override {
-    std::signal(SIGINT, note_signal);
-    std::signal(SIGTERM, note_signal);
+  SignalWatcher() = default;
+  ~SignalWatcher() override { handle(SIG_DFL); }
+  SignalWatcher(const SignalWatcher&) = delete;
+  SignalWatcher& operator=(const SignalWatcher&) = delete;
+
+  void began(std::int64_t) override { handle(note_signal); }
+
+ private:
+  static void handle(void (*handler)(int)) {
+    std::signal(SIGINT, handler);
+    std::signal(SIGTERM, handler);
   }
 };
 

@@ -54,6 +54,7 @@ void add_files(CLI::App& verb, ScoreFlags& flags) {
   verb.add_option("-i,--input", flags.inputs,
                   "translations to score, one file a system; none: standard input");
   verb.add_option("--num-refs", flags.num_refs, "references in one file, separated by tabs (-nr)")
+      ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   verb.add_flag("--alignments", flags.alignments,
                 "score word alignments instead: GOLD and the file to score");
@@ -68,7 +69,8 @@ void add_metrics(CLI::App& verb, ScoreFlags& flags) {
   add_choice(verb, "--tokenize", flags.bleu.tokenizer, "BLEU: tokeniser (-tok)");
   verb.add_flag("--lowercase", flags.bleu.lowercase, "BLEU: ignore case (-lc)");
   add_choice(verb, "-s,--smooth-method", flags.bleu.smoothing, "BLEU: smoothing of 0 matches");
-  verb.add_option("--smooth-value", flags.bleu.smooth_value, "BLEU: value of floor or add-k (-sv)");
+  verb.add_option("--smooth-value", flags.bleu.smooth_value, "BLEU: value of floor or add-k (-sv)")
+      ->check(CLI::Range(0.0, 1e6));
   verb.add_flag("--force", flags.force, "BLEU: do not warn of text that looks tokenised");
   verb.add_option("--chrf-char-order", flags.chrf.char_order,
                   "chrF: maximum order of character n-grams (-cc)")
@@ -90,16 +92,19 @@ void add_trials(CLI::App& verb, ScoreFlags& flags) {
   verb.add_flag("--confidence", flags.confidence, "mean and 95% interval by resampling (-ci)");
   verb.add_option("--confidence-n", flags.confidence_n,
                   "number of resamplings for --confidence (-cin)")
+      ->check(CLI::Range(0, 10000000))
       ->capture_default_str();
   CLI::Option* const bootstrap = verb.add_flag(
       "--paired-bs", flags.paired_bs, "compare systems with the first by resampling (-pbs)");
   verb.add_option("--paired-bs-n", flags.paired_bs_n,
                   "number of resamplings for --paired-bs (-pbsn)")
+      ->check(CLI::Range(1, 10000000))
       ->capture_default_str();
   verb.add_flag("--paired-ar", flags.paired_ar,
                 "compare by swapping sentences between systems (-par)")
       ->excludes(bootstrap);
   verb.add_option("--paired-ar-n", flags.paired_ar_n, "number of trials for --paired-ar (-parn)")
+      ->check(CLI::Range(1, 10000000))
       ->capture_default_str();
   verb.add_option("--seed", flags.seed, "seed of all random numbers")
       ->envname("SACREBLEU_SEED")

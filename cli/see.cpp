@@ -53,6 +53,7 @@ void add_see(CLI::App& app) {
   pattern->add_option("name", arguments->names, "mechanisms; none: all of them");
   pattern->add_option("-o,--output", arguments->out, "the SVG file to write")->required();
   pattern->add_option("--positions", arguments->pattern.positions, "length of the sequence")
+      ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   pattern->add_flag("--causal", arguments->pattern.causal,
                     "positions attend only to earlier ones and themselves");

@@ -82,8 +82,10 @@ void add_see_attention(CLI::App& see) {
   verb->add_option("--target", arguments->target, "the translation; none: the model's own");
   verb->add_option("--kind", arguments->selection.kind, "encoder, decoder or cross; none: all")
       ->transform(CLI::CheckedTransformer(kinds()).description("encoder|decoder|cross"));
-  verb->add_option("--layer", arguments->selection.layer, "from 1; none: all");
-  verb->add_option("--head", arguments->selection.head, "from 1; none: all");
+  verb->add_option("--layer", arguments->selection.layer, "from 1; none: all")
+      ->check(CLI::Range(1, 1 << 20));
+  verb->add_option("--head", arguments->selection.head, "from 1; none: all")
+      ->check(CLI::Range(1, 1 << 20));
   add_config_flags(*verb, io::list_fields(SearchOptions{}), arguments->search);
   verb->callback([arguments] { draw_attention(*arguments); });
 }

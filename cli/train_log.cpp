@@ -44,6 +44,10 @@ class PlainLog : public TrainLog {
     }
     note(fmt::format("epoch {:.2f}  update {}  validation{}{}", report.epoch, report.update, text,
                      report.best ? "  best" : fmt::format("  no gain for {}", report.stalled)));
+    if (report.finite) return;
+    note(
+        "this value is not finite, so it is never the best; if the training loss is not finite "
+        "either, lower schedule.peak or set clip_norm");
   }
 
   void saved(const std::filesystem::path& folder) override {
@@ -155,7 +159,7 @@ class BarLog : public PlainLog {
 
 void add_log_options(CLI::App& verb, TrainLogOptions& options) {
   verb.add_option("--disp-freq", options.disp_freq, "updates between lines")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
   verb.add_option("--log-format", options.format,
                   "bar; plain lines; json, an object a line to standard output; auto: bar on a "

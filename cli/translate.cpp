@@ -84,6 +84,7 @@ void translate(const TranslateFlags& flags) {
   std::optional<AttentionFile> attention;
   if (!flags.attention_out.empty()) attention.emplace(flags.attention_out);
 
+  options.on_step = check_signals;
   options.observed = attention ? ObservedWeights::all : observed_for(form);
   TranslationFilter filter(translator, options, ordering, [&](const Translated& translated) {
     if (attention) attention->add(translator, translated);
@@ -118,7 +119,7 @@ void add_translate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--attention-out", flags->attention_out,
                    "all attention weights to a file: .safetensors or .json");
-  verb->add_option("--cpu-threads", flags->threads, "0: all")->capture_default_str();
+  add_thread_flag(*verb, flags->threads);
   add_config_flags(*verb, io::list_fields(OutputForm{}), flags->form);
   add_config_flags(*verb, io::list_fields(SearchOptions{}), flags->search);
   add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);

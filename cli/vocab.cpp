@@ -133,7 +133,9 @@ void add_show(CLI::App& vocab) {
   const auto list = std::make_shared<bool>(false);
   const auto counts = std::make_shared<bool>(false);
   verb->add_option("file", *path, "the tokenizer")->required();
-  verb->add_option("--first", *first, "number of tokens to show")->capture_default_str();
+  verb->add_option("--first", *first, "number of tokens to show")
+      ->check(CLI::Range(0, 1 << 30))
+      ->capture_default_str();
   verb->add_flag("--list", *list, "all tokens instead, one a line");
   verb->add_flag("--counts", *counts, "all words with their counts instead, as fairseq's dict.txt");
   verb->callback([=] {

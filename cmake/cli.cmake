@@ -142,6 +142,8 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
                                     $<TARGET_FILE:heed_cli>)
   add_test(NAME cli.train_log COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/train_log_test.py
                                       $<TARGET_FILE:heed_cli>)
+  add_test(NAME cli.train_refused COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/train_test.py
+                                  $<TARGET_FILE:heed_cli>)
   add_test(NAME cli.how_to COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/how_to_test.py
                                    $<TARGET_FILE:heed_cli> ${PROJECT_SOURCE_DIR})
   set_tests_properties(cli.how_to PROPERTIES LABELS slow)

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "heed/base/error.h"
+#include "heed/base/fork_mutex.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -50,7 +51,7 @@ struct FreeBlock {
 };
 
 struct Pool {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::array<FreeBlock*, kClasses> free{};
   ArenaStats stats;
 };

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "heed/base/error.h"
+#include "heed/base/fork_mutex.h"
 
 namespace heed {
 namespace {
@@ -38,7 +39,11 @@ const Entry& entry_of(Isa isa) {
   fail("[isa] {} is not an instruction set", static_cast<int>(isa));
 }
 
-std::mutex choice_mutex;
+ForkMutex& choice_mutex() {
+  static auto* const mutex = new ForkMutex;
+  return *mutex;
+}
+
 std::atomic<Isa> chosen{Isa::sse4};
 
 std::string available_names() {
@@ -50,7 +55,7 @@ std::string available_names() {
   return names;
 }
 
-/// Caller holds choice_mutex.
+/// Caller holds choice_mutex().
 void choose(Isa isa) {
   // Highway takes the best target of the mask that a translation unit was compiled for; a lower bit
   // is a better target. Worse targets stay in the mask for other users of Highway in this process.
@@ -67,7 +72,7 @@ namespace detail {
 constinit std::atomic<bool> isa_chosen{false};
 
 void choose_isa() {
-  const std::lock_guard lock(choice_mutex);
+  const std::lock_guard lock(choice_mutex());
   if (isa_chosen.load()) return;
   const std::vector<Isa> available = available_isas();
   HEED_CHECK(!available.empty(),
@@ -112,7 +117,7 @@ void set_isa(Isa isa) {
   HEED_CHECK(std::find(available.begin(), available.end(), isa) != available.end(),
              "[isa] {} cannot run here: this CPU and this build can run {}", name_of(isa),
              available_names());
-  const std::lock_guard lock(choice_mutex);
+  const std::lock_guard lock(choice_mutex());
   choose(isa);
 }
 

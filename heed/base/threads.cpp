@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/base/fork_mutex.h"
+#include "heed/base/interrupt.h"
 
 namespace heed {
 namespace {
@@ -41,8 +43,6 @@ constexpr std::int64_t kRunsPerThread = 4;
 // How long a thread spins before it sleeps: long enough for the serial code between the loops of a
 // training step, short enough for a shared machine.
 constexpr std::chrono::microseconds kSpin{40};
-
-constexpr int kMaxThreads = 1024;
 
 // True on workers, and on a caller while its loop runs. Such a thread must not wait for the pool.
 thread_local bool inside_loop = false;
@@ -69,6 +69,10 @@ T wait_for_change(const std::atomic<T>& value, T old, std::chrono::nanoseconds s
   }
   value.wait(old);
   return value.load();
+}
+
+std::int64_t cells_per_run(std::int64_t cell_cost) {
+  return std::max<std::int64_t>(kRunCost / std::max<std::int64_t>(cell_cost, 1), 1);
 }
 
 /// The CPUs this process may run on.
@@ -140,6 +144,8 @@ Pool& Pool::get() {
   static Pool* const pool = [] {
     auto* made = new Pool;
     std::atexit([] { get().close_at_exit(); });
+    // The cells of a loop use the arena: a fork waits for the loop first, then for the arena.
+    install_fork_handlers();
     pthread_atfork([] { get().before_fork(); }, [] { get().after_fork(false); },
                    [] { get().after_fork(true); });
     return made;
@@ -155,8 +161,8 @@ bool Pool::try_run(std::int64_t cells, std::int64_t cell_cost, Cell cell, int th
 
   cell_ = &cell;
   cells_ = cells;
-  run_ = std::clamp<std::int64_t>(kRunCost / std::max<std::int64_t>(cell_cost, 1), 1,
-                                  std::max<std::int64_t>(cells / (kRunsPerThread * threads), 1));
+  run_ = std::min(cells_per_run(cell_cost),
+                  std::max<std::int64_t>(cells / (kRunsPerThread * threads), 1));
   next_.store(0, std::memory_order_relaxed);
   failed_cell_ = cells;
 
@@ -196,13 +202,13 @@ void Pool::take_cells() noexcept {
     const std::int64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
     if (first >= cells_) return;
     const std::int64_t last = std::min(first + run_, cells_);
-    for (std::int64_t i = first; i < last; ++i) {
-      try {
-        (*cell_)(i);
-      } catch (...) {
-        note_failure(i);
-        return;
-      }
+    std::int64_t i = first;
+    try {
+      check_interrupt();  // does something only in the thread that started the loop
+      for (; i < last; ++i) (*cell_)(i);
+    } catch (...) {
+      note_failure(i);
+      return;
     }
   }
 }
@@ -284,11 +290,17 @@ bool worth_sharing(std::int64_t cells, std::int64_t cell_cost) {
 
 void parallel_for(std::int64_t cells, std::int64_t cell_cost,
                   FunctionRef<void(std::int64_t)> cell) {
-  if (!inside_loop && worth_sharing(cells, cell_cost)) {
-    const int threads = num_threads();
-    if (threads > 1 && Pool::get().try_run(cells, cell_cost, cell, threads)) return;
+  if (inside_loop || !worth_sharing(cells, cell_cost)) {
+    for (std::int64_t i = 0; i < cells; ++i) cell(i);
+    return;
   }
-  for (std::int64_t i = 0; i < cells; ++i) cell(i);
+  const int threads = num_threads();
+  if (threads > 1 && Pool::get().try_run(cells, cell_cost, cell, threads)) return;
+  const std::int64_t run = cells_per_run(cell_cost);
+  for (std::int64_t i = 0; i < cells; ++i) {
+    if (i % run == 0) check_interrupt();
+    cell(i);
+  }
 }
 
 int num_threads() {

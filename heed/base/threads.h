@@ -37,15 +37,18 @@ class FunctionRef<R(Args...)> {
 /// cell: a loop that is too small to be worth waking a thread runs on the caller's thread. Calls
 /// from inside a cell, and calls while another thread uses the pool, run serially. The first
 /// exception (by cell number) thrown by a cell is rethrown to the caller; later cells may then not
-/// have run.
+/// have run. A loop of some size also ends if an InterruptScope of the caller throws (interrupt.h).
 void parallel_for(std::int64_t cells, std::int64_t cell_cost, FunctionRef<void(std::int64_t)> cell);
+
+/// The greatest number of threads.
+inline constexpr int kMaxThreads = 1024;
 
 /// The number of threads that parallel_for uses, including the caller's. Default: HEED_THREADS,
 /// else the CPUs this process may run on.
 int num_threads();
 
-/// Sets the number of threads (>= 1), at any time and from any thread; takes effect at the next
-/// parallel_for. Does not change the bits of any result.
+/// Sets the number of threads, from 1 to kMaxThreads, at any time and from any thread; takes effect
+/// at the next parallel_for. Does not change the bits of any result.
 void set_num_threads(int n);
 
 }  // namespace heed

@@ -1,6 +1,7 @@
 #include "heed/generation/beam.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "heed/generation/lockstep.h"
 
@@ -13,11 +14,16 @@ struct Candidate {
   Extension extension;
 };
 
+// The number of tokens with the end token.
+std::int64_t with_end(std::int64_t tokens) {
+  return tokens + (tokens < std::numeric_limits<std::int64_t>::max() ? 1 : 0);
+}
+
 // The finished results of one sentence, best score first, the earlier one first among equals.
 class Finished {
  public:
   Finished(const SearchOptions& options, std::int64_t longest)
-      : options_(options), greatest_divisor_(length_divisor(options, longest + 1)) {}
+      : options_(options), greatest_divisor_(length_divisor(options, with_end(longest))) {}
 
   void add(Hypothesis hypothesis) {
     if (options_.stopping == Stopping::first && full()) return;

@@ -5,6 +5,7 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/generation/ordering.h"
+#include "heed/io/config.h"
 #include "heed/ops/softmax.h"
 #include "heed/tensor/padding.h"
 
@@ -37,13 +38,17 @@ std::vector<std::vector<float>> classify(const TextClassifier& classifier,
 
 void ClassifyOptions::fields(io::Fields& field) {
   field("max_source", max_source, "maximum number of tokens read of a text", {.min = 1});
-  field("batch_tokens", batch_tokens, "tokens of a batch, including padding", {.min = 1});
+  field("batch_tokens", batch_tokens, "tokens of a batch, including padding",
+        {.min = 1, .max = 1 << 30});
 }
+
+void ClassifyOptions::validate() const { io::check_limits(*this, "classify"); }
 
 std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,
                                                std::span<const std::string> texts,
                                                const ClassifyOptions& options,
                                                const std::function<void()>& on_batch) {
+  options.validate();
   const std::int64_t longest = std::min(options.max_source, classifier.model->max_length());
   std::vector<std::vector<std::int32_t>> read;
   std::vector<std::int64_t> lengths;

@@ -28,6 +28,8 @@ struct ClassifyOptions {
   std::int64_t batch_tokens = kBatchTokens;  // tokens of a batch, including padding
 
   void fields(io::Fields& field);
+  /// Throws heed::Error if a member is outside its limits.
+  void validate() const;
 };
 
 /// The probabilities of the labels for each text, in the order given. `on_batch` is called before

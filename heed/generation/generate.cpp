@@ -80,13 +80,14 @@ std::unique_ptr<StepModel> make_endless_steps(const CausalModel& model, std::int
 
 void GenerateOptions::fields(io::Fields& field) {
   field("method", search.method, "take the most probable tokens, or sample");
-  field("beam_size", search.beam_size, "number of hypotheses; 1: greedy search", {.min = 1});
-  field("n_best", search.n_best, "number of texts for each prompt", {.min = 1});
+  field("beam_size", search.beam_size, "number of hypotheses; 1: greedy search", kBeamLimits);
+  field("n_best", search.n_best, "number of texts for each prompt", kBeamLimits);
   field("max_length", search.max_length, "maximum number of tokens of a text", {.min = 0});
   field("no_repeat_ngram", search.no_repeat_ngram,
         "n-grams of this length may not repeat; 0: no limit", {.min = 0});
   field("allow_unknown", search.allow_unknown, "whether the unknown token may be chosen");
-  field("temperature", search.temperature, "sample: softmax(scores / temperature)", {.min = 0});
+  field("temperature", search.temperature, "sample: softmax(scores / temperature)",
+        kTemperatureLimits);
   field("top_k", search.top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
   field("top_p", search.top_p,
         "sample: only from the most probable tokens that together reach this probability",

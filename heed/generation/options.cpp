@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heed/io/config.h"
+
 namespace heed {
 
 void SearchOptions::fields(io::Fields& field) {
   field("method", method, "take the most probable tokens, or sample");
-  field("beam_size", beam_size, "number of hypotheses; 1: greedy search", {.min = 1});
-  field("n_best", n_best, "number of results per sentence", {.min = 1});
+  field("beam_size", beam_size, "number of hypotheses; 1: greedy search", kBeamLimits);
+  field("n_best", n_best, "number of results per sentence", kBeamLimits);
   field("stopping", stopping,
         "stop when no better result is possible, or when beam_size are finished");
-  field("length_penalty", length_penalty, "alpha, the weight of the length in scores", {.min = 0});
+  field("length_penalty", length_penalty, "alpha, the weight of the length in scores",
+        {.min = 0, .max = 10});
   field("length_penalty_form", length_penalty_form,
         "log p / L^alpha, or log p / ((5 + L) / 6)^alpha");
   field("min_length", min_length, "minimum number of tokens of a result", {.min = 0});
@@ -21,7 +24,7 @@ void SearchOptions::fields(io::Fields& field) {
   field("no_repeat_ngram", no_repeat_ngram, "n-grams of this length may not repeat; 0: no limit",
         {.min = 0});
   field("allow_unknown", allow_unknown, "whether the unknown token may be chosen");
-  field("temperature", temperature, "sample: softmax(scores / temperature)", {.min = 0});
+  field("temperature", temperature, "sample: softmax(scores / temperature)", kTemperatureLimits);
   field("top_k", top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
   field("top_p", top_p,
         "sample: only from the most probable tokens that together reach this probability",
@@ -30,27 +33,14 @@ void SearchOptions::fields(io::Fields& field) {
 }
 
 void SearchOptions::validate() const {
-  HEED_CHECK(beam_size >= 1, "[search] beam_size {}: it must be at least 1", beam_size);
-  HEED_CHECK(n_best >= 1, "[search] n_best {}: it must be at least 1", n_best);
+  io::check_limits(*this, "search");
   HEED_CHECK(method == SearchMethod::sample || n_best <= beam_size,
              "[search] n_best {} is more than beam_size {}: a beam finds at most its size", n_best,
              beam_size);
-  HEED_CHECK(length_penalty >= 0.0 && std::isfinite(length_penalty),
-             "[search] length_penalty {}: it must be 0 or more", length_penalty);
-  HEED_CHECK(min_length >= 0 && min_length <= max_length,
+  HEED_CHECK(min_length <= max_length,
              "[search] min_length {} and max_length {}: it must be 0 <= min <= max", min_length,
              max_length);
-  HEED_CHECK(max_length_ratio >= 0.0 && max_length_extra >= 0.0,
-             "[search] max_length_ratio {} and max_length_extra {}: they must be 0 or more",
-             max_length_ratio, max_length_extra);
-  HEED_CHECK(no_repeat_ngram >= 0, "[search] no_repeat_ngram {}: it must be 0 or more",
-             no_repeat_ngram);
-  HEED_CHECK(temperature > 0.0 && std::isfinite(temperature),
-             "[search] temperature {}: it must be above 0; for the likeliest use method beam",
-             temperature);
-  HEED_CHECK(top_k >= 0, "[search] top_k {}: it must be 0 or more", top_k);
-  HEED_CHECK(top_p > 0.0 && top_p <= 1.0, "[search] top_p {}: it must be above 0 and at most 1",
-             top_p);
+  HEED_CHECK(top_p > 0.0, "[search] top_p is {}: it must be above 0 and at most 1", top_p);
 }
 
 double length_divisor(const SearchOptions& options, std::int64_t length) {

@@ -43,6 +43,11 @@ constexpr std::array<io::EnumName<Stopping>, 2> enum_names(Stopping) {
   return {{{Stopping::exact, "exact"}, {Stopping::first, "first"}}};
 }
 
+/// Limits of the options. A search keeps all its hypotheses in memory at once. The scores of a
+/// sample are divided by the temperature in f32.
+inline constexpr io::Limits kBeamLimits{.min = 1, .max = 1000};
+inline constexpr io::Limits kTemperatureLimits{.min = 1e-30, .max = 1e30};
+
 /// Lengths are in tokens, without the end token.
 struct SearchOptions {
   SearchMethod method = SearchMethod::beam;

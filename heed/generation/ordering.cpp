@@ -3,21 +3,20 @@
 #include <algorithm>
 #include <numeric>
 
+#include "heed/io/config.h"
+
 namespace heed {
 
 void OrderingOptions::fields(io::Fields& field) {
-  field("window", window, "sentences that are sorted by length together", {.min = 1});
+  field("window", window, "sentences that are sorted by length together",
+        {.min = 1, .max = 1 << 30});
   field("batch_tokens", batch_tokens, "tokens of a batch: number of sentences times the longest",
-        {.min = 1});
-  field("batch_sentences", batch_sentences, "maximum number of sentences of a batch", {.min = 1});
+        {.min = 1, .max = 1 << 30});
+  field("batch_sentences", batch_sentences, "maximum number of sentences of a batch",
+        {.min = 1, .max = 1 << 20});
 }
 
-void OrderingOptions::validate() const {
-  HEED_CHECK(window >= 1, "[ordering] window {}: it must be at least 1", window);
-  HEED_CHECK(batch_tokens >= 1, "[ordering] batch_tokens {}: it must be at least 1", batch_tokens);
-  HEED_CHECK(batch_sentences >= 1, "[ordering] batch_sentences {}: it must be at least 1",
-             batch_sentences);
-}
+void OrderingOptions::validate() const { io::check_limits(*this, "ordering"); }
 
 std::vector<std::vector<std::int64_t>> plan_batches(std::span<const std::int64_t> lengths,
                                                     const OrderingOptions& options) {

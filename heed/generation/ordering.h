@@ -29,7 +29,7 @@ struct OrderingOptions {
   std::int64_t batch_sentences = 256;        // sentences of a batch
 
   void fields(io::Fields& field);
-  /// Throws heed::Error if a member is below 1.
+  /// Throws heed::Error if a member is outside its limits.
   void validate() const;
 };
 

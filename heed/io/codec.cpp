@@ -21,8 +21,10 @@ std::string place(const Value& value, const FieldContext& context) {
        describe(value));
 }
 
-void check_limits(double number, const Value& value, const FieldContext& context) {
-  HEED_CHECK(number >= context.limits.min && number <= context.limits.max,
+template <typename Number>
+void check_limits(Number number, const Value& value, const FieldContext& context) {
+  const auto wide = static_cast<double>(number);
+  HEED_CHECK(wide >= context.limits.min && wide <= context.limits.max,
              "[config] {}: {} is {}: it must be {}", place(value, context), context.path, number,
              limits_text(context.limits));
 }
@@ -96,7 +98,7 @@ std::int64_t read_integer(const Value& value, const FieldContext& context, std::
   const std::int64_t number = *value.integer();
   HEED_CHECK(number >= min && number <= max, "[config] {}: {} is {}: it must be from {} to {}",
              place(value, context), context.path, number, min, max);
-  check_limits(static_cast<double>(number), value, context);
+  check_limits(number, value, context);
   return number;
 }
 

@@ -77,6 +77,13 @@ void set_fields(C& config, std::initializer_list<std::string> assignments) {
   set_fields(config, std::span(assignments.begin(), assignments.size()));
 }
 
+/// Throws heed::Error if a number of the config is outside its limits, which reading a config from
+/// a text checks too; `source` names the config in the message.
+template <Section C>
+void check_limits(C config, std::string_view source) {
+  Fields(config).check_limits(source);
+}
+
 /// The config as TOML, each member with its help as a comment.
 template <Section C>
 std::string to_toml(C config) {

@@ -4,7 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <iterator>
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "heed/base/error.h"
 #include "heed/io/retry.h"
@@ -40,6 +45,19 @@ std::pair<int, fs::path> open_temporary(const fs::path& directory) {
     if (descriptor >= 0) return {descriptor, std::move(path)};
     if (errno != EEXIST) fail_with_errno("create a file in", directory);
   }
+}
+
+bool is_leftover(const fs::path& path) {
+  const std::string name = path.filename().string();
+  long long process = 0;
+  int number = 0, length = 0;
+  if (std::sscanf(name.c_str(), ".heed-%lld-%d.tmp%n", &process, &number, &length) != 2) {
+    return false;
+  }
+  if (length != std::ssize(name) || process < 1 || !std::in_range<pid_t>(process)) {
+    return false;
+  }
+  return ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
 }
 
 fs::path directory_of(const fs::path& path) {

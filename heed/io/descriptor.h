@@ -20,6 +20,9 @@ std::filesystem::path temporary_name(const std::filesystem::path& directory, int
 /// Opens a new file for reading and writing under an unused name, `.heed-*.tmp`.
 std::pair<int, std::filesystem::path> open_temporary(const std::filesystem::path& directory);
 
+/// Whether a file is one that open_temporary() made in a process that no longer runs.
+bool is_leftover(const std::filesystem::path& path);
+
 /// The folder that holds a path.
 std::filesystem::path directory_of(const std::filesystem::path& path);
 

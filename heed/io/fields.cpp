@@ -91,6 +91,23 @@ void Fields::set(std::string_view assignment) {
   }
 }
 
+void Fields::check_limits(std::string_view source, const std::string& prefix) {
+  for (const Field& field : fields_) {
+    const std::string path = fmt::format("{}{}", prefix, field.key);
+    if (field.section) field.section->check_limits(source, path + ".");
+    if (field.section || detail::limits_text(field.limits).empty()) continue;
+    const auto written = [&]() -> Value {
+      try {
+        return field.codec->write(field.member);
+      } catch (const Error&) {
+        fail("[config] {}: {} is not a finite number: it must be {}", source, path,
+             detail::limits_text(field.limits));
+      }
+    };
+    field.codec->read(field.member, written(), {source, path, field.limits});
+  }
+}
+
 void Fields::validate(std::string_view source) const {
   for (const Field& field : fields_) {
     if (field.section) field.section->validate(source);

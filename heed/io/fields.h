@@ -74,6 +74,9 @@ class Fields {
   void read(const Value& value, std::string_view source) { read(value, source, ""); }
   /// Sets one member from "path=value".
   void set(std::string_view assignment);
+  /// Throws heed::Error if a number that has limits is outside them, or not finite; `source` names
+  /// the config in the message. For configs that were not read from a text.
+  void check_limits(std::string_view source) { check_limits(source, ""); }
   /// Calls validate() of each section that has one, inner sections first, and adds the source to
   /// its errors.
   void validate(std::string_view source) const;
@@ -96,6 +99,7 @@ class Fields {
 
   void add(Field field);
   void read(const Value& value, std::string_view source, const std::string& prefix);
+  void check_limits(std::string_view source, const std::string& prefix);
   Value write(const std::string& prefix) const;
   static Value write(const Field& field, const std::string& path);
   std::string write_toml(const std::string& prefix) const;

@@ -1,5 +1,7 @@
 #include "heed/io/folder.h"
 
+#include <system_error>
+
 #include "heed/base/error.h"
 #include "heed/io/descriptor.h"
 #include "heed/io/file.h"
@@ -8,15 +10,41 @@ namespace heed::io {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// Removes a folder at its start and at its end, however the end is reached: on a full disk, a
+// partial folder would take the space that the next attempt needs.
+class Removed {
+ public:
+  explicit Removed(const fs::path& folder) : folder_(folder) { remove(); }
+  ~Removed() { remove(); }
+  Removed(const Removed&) = delete;
+  Removed& operator=(const Removed&) = delete;
+
+ private:
+  void remove() const noexcept {
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  const fs::path& folder_;
+};
+
+}  // namespace
+
 void write_folder(const fs::path& target, const fs::path& temporary,
                   FunctionRef<void(const fs::path& folder)> fill) {
   HEED_CHECK(!fs::exists(target), "[folder] {} exists already: choose another name",
              target.string());
-  fs::remove_all(temporary);
-  fs::create_directories(temporary);
-  fill(temporary);
-  sync_directory(temporary);
-  fs::rename(temporary, target);
+  const Removed removed(temporary);
+  try {
+    fs::create_directories(temporary);
+    fill(temporary);
+    sync_directory(temporary);
+    fs::rename(temporary, target);
+  } catch (const fs::filesystem_error& error) {
+    fail("[folder] cannot write {}: {}", target.string(), error.code().message());
+  }
   sync_directory(directory_of(target));
 }
 

@@ -9,8 +9,8 @@ namespace heed::io {
 
 /// Calls `fill` to write into the folder `temporary`, then syncs it and renames it to `target`.
 /// `temporary` must be in the same folder as the target; anything that exists under that name is
-/// removed first. The target must not exist. A process that is killed before leaves at most the
-/// temporary folder.
+/// removed first. The target must not exist. If it fails, the temporary folder is removed; a
+/// process that is killed leaves it.
 void write_folder(const std::filesystem::path& target, const std::filesystem::path& temporary,
                   FunctionRef<void(const std::filesystem::path& folder)> fill);
 

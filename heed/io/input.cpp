@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/base/interrupt.h"
 #include "heed/io/retry.h"
 
 namespace heed::io {
@@ -41,6 +42,7 @@ class Input::State {
   State& operator=(const State&) = delete;
 
   std::size_t read(std::span<char> buffer) {
+    check_interrupt();
     if (!looked_) look();
     if (unpacking_) return unpack(buffer);
     if (waiting_ > 0) return take_waiting(buffer);

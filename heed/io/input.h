@@ -21,7 +21,8 @@ class Input {
   Input& operator=(Input&&) noexcept;
 
   /// Reads into the start of a buffer and returns the number of bytes; 0 only at the end. Read
-  /// errors and compressed data that is damaged or truncated throw heed::Error.
+  /// errors and compressed data that is damaged or truncated throw heed::Error. Calls
+  /// check_interrupt().
   std::size_t read(std::span<char> buffer);
   /// The name of the file in messages: its path, or "standard input".
   const std::string& name() const;

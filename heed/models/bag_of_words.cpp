@@ -21,7 +21,7 @@ const BagOfWordsConfig& checked(const BagOfWordsConfig& config) {
 void BagOfWordsConfig::fields(io::Fields& field) {
   field("vocabulary", vocabulary, "tokens; 0: the size of the vocabulary", {.min = 0});
   field("classes", classes, "classes; 0: as in the data", {.min = 0});
-  field("embed", embed, "features of a token", {.min = 1});
+  field("embed", embed, "features of a token", {.min = 1, .max = 1 << 20});
   field("dropout", dropout, "dropout probability of the mean", {.min = 0, .max = 1});
 }
 

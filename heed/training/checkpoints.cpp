@@ -5,7 +5,7 @@
 #include <string>
 
 #include "heed/base/error.h"
-#include "heed/generation/model_folder.h"
+#include "heed/io/descriptor.h"
 #include "heed/io/file.h"
 #include "heed/io/folder.h"
 
@@ -42,6 +42,15 @@ fs::path Checkpoints::folder(std::int64_t update) const {
   return root_ / fmt::format("{}{}", kPrefix, update);
 }
 
+void Checkpoints::remove_leftovers() const {
+  std::vector<fs::path> found = {root_ / kTemporary, root_ / kDropped, root_ / kNewLink};
+  for (const fs::directory_entry& entry : fs::directory_iterator(root_)) {
+    if (io::is_leftover(entry.path())) found.push_back(entry.path());
+  }
+  std::error_code ignored;
+  for (const fs::path& path : found) fs::remove_all(path, ignored);
+}
+
 void Checkpoints::write(std::int64_t update, bool best, FunctionRef<void(const fs::path&)> fill) {
   io::write_folder(folder(update), root_ / kTemporary, fill);
   settle(update, best);
@@ -56,9 +65,13 @@ void Checkpoints::settle(std::int64_t update, bool best) {
 
 void Checkpoints::link(std::string_view name, std::int64_t update) const {
   const fs::path fresh = root_ / kNewLink;
-  fs::remove(fresh);
-  fs::create_directory_symlink(folder(update).filename(), fresh);
-  fs::rename(fresh, root_ / name);
+  try {
+    fs::remove(fresh);
+    fs::create_directory_symlink(folder(update).filename(), fresh);
+    fs::rename(fresh, root_ / name);
+  } catch (const fs::filesystem_error& error) {
+    fail("[train] cannot write the link {}: {}", (root_ / name).string(), error.code().message());
+  }
 }
 
 std::optional<fs::path> Checkpoints::linked(std::string_view name) const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "heed/base/threads.h"
+#include "heed/generation/model_folder.h"
 
 namespace heed {
 
@@ -31,14 +32,19 @@ class Checkpoints {
   /// links refer to; 0: all. The constructor deletes nothing: another process may be writing.
   Checkpoints(std::filesystem::path root, std::int64_t keep);
 
+  /// Removes the temporary files and folders that killed processes left, which may be as large as
+  /// a checkpoint. The caller holds the lock of the folder.
+  void remove_leftovers() const;
   /// Writes the checkpoint of an update by `fill`, which is given the folder to write into, and
   /// replaces a partial one of a killed process. Then checkpoint_last refers to it, and
-  /// checkpoint_best too if `best` is set.
+  /// checkpoint_best too if `best` is set. If it fails, nothing of the checkpoint remains.
   void write(std::int64_t update, bool best,
              FunctionRef<void(const std::filesystem::path& folder)> fill);
   /// The last steps of write(), again: the links, and removing old checkpoints. For a run that
   /// resumes from the newest checkpoint, in case that it died before them.
   void settle(std::int64_t update, bool best);
+  /// Makes checkpoint_best refer to the checkpoint of an update.
+  void mark_best(std::int64_t update) const { link(kBestCheckpoint, update); }
   /// The newest checkpoint. It may be newer than checkpoint_last if the process died between
   /// writing the two.
   std::optional<std::filesystem::path> last() const;

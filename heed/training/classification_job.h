@@ -7,6 +7,7 @@
 #include "heed/data/labelled_text.h"
 #include "heed/generation/text_model.h"
 #include "heed/training/job.h"
+#include "heed/training/stream_settings.h"
 
 namespace heed {
 
@@ -26,6 +27,9 @@ class ClassificationJob : public Job {
   BatchLoss next() override;
   StreamPosition position() const override { return stream_.position(); }
   void seek(const StreamPosition& position) override { stream_.seek(position); }
+  std::vector<StreamSetting> stream_settings() const override {
+    return settings_of(options_.batching);
+  }
   double epoch_share() const override;
   /// Loss and accuracy, in percent.
   std::vector<Judgement> validate() override;

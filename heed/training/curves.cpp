@@ -44,8 +44,8 @@ std::optional<T> number(std::string_view text) {
   return value;
 }
 
-// Removes the lines of later updates and an incomplete last line.
-void cut(const fs::path& path, std::string_view header, std::int64_t update) {
+// The content of a curve without the lines of later updates and without an incomplete last line.
+std::string cut(const fs::path& path, std::string_view header, std::int64_t update) {
   std::string kept = fmt::format("{}\n", header);
   if (fs::exists(path)) {
     io::LineReader reader(path);
@@ -62,7 +62,7 @@ void cut(const fs::path& path, std::string_view header, std::int64_t update) {
       kept += line + "\n";
     }
   }
-  io::write_file(path, kept);
+  return kept;
 }
 
 // Calls `row` with the cells of every line after the header.
@@ -98,8 +98,10 @@ CurvePoint point_of(const Cells& cells, std::size_t value, const fs::path& file,
 }  // namespace
 
 void CurveWriter::began(std::int64_t update) {
-  cut(folder_ / kTrainCurve, kTrainHeader, update);
-  cut(folder_ / kValidCurve, kValidHeader, update);
+  const std::string training = cut(folder_ / kTrainCurve, kTrainHeader, update);
+  const std::string validation = cut(folder_ / kValidCurve, kValidHeader, update);
+  io::write_file(folder_ / kTrainCurve, training);  // both have been checked
+  io::write_file(folder_ / kValidCurve, validation);
   training_.emplace(folder_ / kTrainCurve);
   validation_.emplace(folder_ / kValidCurve);
 }

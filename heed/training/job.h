@@ -2,6 +2,7 @@
 // language models and classification are jobs; the trainer handles the training itself.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -27,6 +28,12 @@ struct Judgement {
   bool higher_is_better = false;
 };
 
+/// A setting that determines the batches of a job.
+struct StreamSetting {
+  std::string key;  ///< "batch_tokens"
+  std::int64_t value = 0;
+};
+
 class Job {
  public:
   virtual ~Job() = default;
@@ -37,6 +44,9 @@ class Job {
   /// The position in the stream of batches, for resuming.
   virtual StreamPosition position() const = 0;
   virtual void seek(const StreamPosition& position) = 0;
+  /// The settings that determine the batches: a position inside an epoch is valid only for a job
+  /// with the same ones. Empty: positions are always valid.
+  virtual std::vector<StreamSetting> stream_settings() const { return {}; }
   /// The completed share of the current epoch, from 0 to 1.
   virtual double epoch_share() const = 0;
   /// The metrics of the model, in evaluation mode, on the validation set; empty if there is none.

@@ -52,6 +52,12 @@ void LanguageJob::seek(const StreamPosition& position) {
   batches_ = position.epoch * epoch_batches() + position.batch;
 }
 
+std::vector<StreamSetting> LanguageJob::stream_settings() const {
+  return {{"block_length", options_.batch.length},
+          {"batch_tokens / block_length (or batch_sentences)", options_.batch.rows},
+          {"seed", static_cast<std::int64_t>(options_.seed)}};
+}
+
 double LanguageJob::epoch_share() const {
   return static_cast<double>(position().batch) / static_cast<double>(epoch_batches());
 }

@@ -25,6 +25,7 @@ class LanguageJob : public Job {
   /// random, so a token may occur more than once.
   StreamPosition position() const override;
   void seek(const StreamPosition& position) override;
+  std::vector<StreamSetting> stream_settings() const override;
   double epoch_share() const override;
   /// Loss and perplexity.
   std::vector<Judgement> validate() override;

@@ -5,6 +5,7 @@
 #include "heed/base/error.h"
 #include "heed/base/random.h"
 #include "heed/generation/model_folder.h"
+#include "heed/io/config.h"
 #include "heed/io/lines.h"
 #include "heed/models/block.h"
 #include "heed/models/stack.h"
@@ -196,6 +197,33 @@ std::unique_ptr<Job> make_classification(const TrainConfig& config,
                                             .seed = config.trainer.seed}});
 }
 
+// Whether the data decide a value that the config leaves open.
+bool is_open(std::string_view key, std::string_view value) {
+  constexpr std::string_view kFromData[] = {"source_vocabulary", "target_vocabulary", "vocabulary",
+                                            "classes", "padding"};
+  return std::ranges::find(kFromData, key) != std::end(kFromData) &&
+         (value == "0" || value == "\"none\"");
+}
+
+// A run that resumes has the model of its checkpoint, so a config that describes another model is
+// an error.
+void check_same_model(const ModelChoice& wanted, const ModelChoice& saved) {
+  HEED_CHECK(
+      wanted.kind().name == saved.kind().name,
+      "[train] the checkpoint holds a {}, the config describes a {}: resume with the kind of "
+      "the checkpoint, or train into another folder",
+      saved.kind().name, wanted.kind().name);
+  const std::vector<io::FieldInfo> ours = io::list_fields(wanted), theirs = io::list_fields(saved);
+  HEED_ASSERT(ours.size() == theirs.size());
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    HEED_CHECK(
+        ours[i].value == theirs[i].value || is_open(ours[i].path, ours[i].value),
+        "[train] {0}.{1} was {2} and is {3}: a run resumes with the model of its checkpoint; "
+        "give {2}, or train into another folder",
+        wanted.kind().name, ours[i].path, theirs[i].value, ours[i].value);
+  }
+}
+
 }  // namespace
 
 MadeJob make_job(const TrainConfig& config,
@@ -220,6 +248,7 @@ MadeJob make_job(const TrainConfig& config,
       made.job = make_classification(config, checkpoint, made.notes);
       break;
   }
+  if (checkpoint) check_same_model(model, dynamic_cast<Model&>(made.job->model()).choice());
   if (config.checkpoint_activations) {
     HEED_CHECK(checkpoint_activations(made.job->model()) > 0,
                "[train] checkpoint_activations: a {} has no Transformer layers; leave it out",

@@ -19,7 +19,8 @@ struct MadeJob {
 };
 
 /// Makes the job and sets the seed of all random numbers. If the checkpoint of an earlier run is
-/// given, its vocabularies and model are used instead of new ones.
+/// given, its vocabularies and model are used instead of new ones; the config must describe the
+/// same model.
 MadeJob make_job(const TrainConfig& config, const std::optional<std::filesystem::path>& checkpoint);
 
 }  // namespace heed

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <string>
 
 #include "heed/io/fields.h"
 
@@ -13,15 +13,18 @@ struct TrainingProgress {
   std::int64_t updates = 0;
   std::int64_t epoch = 0;  // position in the stream of batches
   std::int64_t batch = 0;
-  std::int64_t seed = 0;  // seed of the default generator; 64 bits, as a signed number
+  std::string stream_settings = {};  // what the position depends on (stream_settings.h)
+  std::int64_t seed = 0;             // seed of the default generator; 64 bits, as a signed number
   std::int64_t stream = 0;
-  double usual_loss = 0.0;   // moving average
-  std::int64_t skipped = 0;  // number of skipped updates
-  std::int64_t skipped_in_a_row = 0;
-  bool judged = false;  // whether there is a best
+  double usual_loss = 0.0;            // moving average
+  double jump_share = 0.0;            // moving average of the share of jumps (loss_guard.h)
+  std::int64_t skipped = 0;           // number of skipped updates
+  std::int64_t skipped_in_a_row = 0;  // because the loss or the gradient was not finite
+  bool judged = false;                // whether there is a best
   double best = 0.0;
   std::int64_t best_update = 0;
-  std::int64_t stalled = 0;  // number of validations since the best
+  std::int64_t stalled = 0;     // number of validations since the best
+  bool validation_due = false;  // whether the validation of this update was interrupted
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;
   double seconds = 0.0;  // time spent in updates

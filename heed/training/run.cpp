@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "heed/base/error.h"
+#include "heed/base/interrupt.h"
 #include "heed/base/threads.h"
 #include "heed/io/config.h"
 #include "heed/io/folder_lock.h"
@@ -29,28 +30,52 @@ class ThreadCount {
   int before_;
 };
 
+// Writes the config of the run into its folder when training begins. Everything has been checked by
+// then, so that a run with settings that are refused leaves the earlier config as it was.
+class ConfigWriter : public TrainingWatcher {
+ public:
+  explicit ConfigWriter(const TrainConfig& config) : config_(config) {}
+  void began(std::int64_t) override {
+    io::save_config(std::filesystem::path(config_.model) / kUsedConfig, config_);
+  }
+
+ private:
+  const TrainConfig& config_;
+};
+
 }  // namespace
 
 RunResult run_training(const TrainingRun& run, const RunHooks& hooks) {
   const TrainConfig& config = run.config;
+  config.validate();
   const Checkpoints checkpoints(config.model, config.trainer.keep_last);
   const io::FolderLock lock(config.model, "train");
+  checkpoints.remove_leftovers();
   const auto newest = checkpoints.last();
   HEED_CHECK(!newest || run.resume,
              "[train] {} holds checkpoints of an earlier run: to go on with it, resume (--resume); "
              "for a new one give another folder",
              config.model);
   const ThreadCount threads(config.cpu_threads);
-  const MadeJob made = make_job(config, newest);
-  io::save_config(std::filesystem::path(config.model) / kUsedConfig, config);
+  MadeJob made;
+  try {
+    const InterruptScope scope([&] {
+      if (hooks.interrupted()) throw Interrupted();
+    });
+    made = make_job(config, newest);
+  } catch (const Interrupted&) {
+    return {.outcome = Outcome::interrupted, .progress = {}};
+  }
   for (const std::string& note : made.notes) hooks.note(note);
   hooks.note(
       fmt::format("{} parameters, {} threads", made.job->model().parameter_count(), num_threads()));
-  CurveWriter curves(config.model);
   EventWriter events(run.tensorboard, run.tensorboard_freq);
+  CurveWriter curves(config.model);
+  ConfigWriter used(config);
   TrainingWatchers watchers;
-  watchers.add(curves);
   if (!run.tensorboard.empty()) watchers.add(events);
+  watchers.add(curves);
+  watchers.add(used);
   if (hooks.watcher != nullptr) watchers.add(*hooks.watcher);
   Trainer trainer(*made.job, config.trainer,
                   {.folder = config.model, .interrupted = hooks.interrupted}, &watchers);

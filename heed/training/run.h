@@ -30,9 +30,9 @@ struct RunHooks {
   /// Receives notes: what was read, the size of the model, where the run resumes.
   std::function<void(const std::string& text)> note = [](const std::string&) {};
   TrainingWatcher* watcher = nullptr;
-  std::function<bool()> interrupted = [] {
-    return false;
-  };  ///< Called before each update; true stops the run.
+  /// Whether the run should stop; called often, also while the data are read and inside an update
+  /// or a validation.
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 struct RunResult {
@@ -41,8 +41,8 @@ struct RunResult {
 };
 
 /// Trains until the config's end, early stopping or an interruption; the last state is saved.
-/// Throws for a folder with checkpoints unless the run resumes. The number of threads is that of
-/// the config during the run.
+/// Throws for a folder with checkpoints unless the run resumes. A run that is refused leaves the
+/// files of its folder unchanged. The number of threads is that of the config during the run.
 RunResult run_training(const TrainingRun& run, const RunHooks& hooks = {});
 
 /// The config of a run: the given one, with changes applied. A run that resumes without a given

@@ -40,13 +40,13 @@ double after_warmup(const ScheduleConfig& s, double step) {
 
 void ScheduleConfig::fields(io::Fields& field) {
   field("kind", kind, "schedule of the learning rate");
-  field("peak", peak, "highest learning rate (not for noam)", {.min = 0});
-  field("start", start, "learning rate at the start of the warm-up", {.min = 0});
-  field("min", min, "final learning rate of cosine and linear", {.min = 0});
+  field("peak", peak, "highest learning rate (not for noam)", {.min = 0, .max = 1000});
+  field("start", start, "learning rate at the start of the warm-up", {.min = 0, .max = 1000});
+  field("min", min, "final learning rate of cosine and linear", {.min = 0, .max = 1000});
   field("warmup", warmup, "number of updates until the peak", {.min = 0});
   field("total", total, "number of updates until cosine and linear reach min", {.min = 1});
-  field("factor", factor, "noam: factor of its formula", {.min = 0});
-  field("model_size", model_size, "noam: size of the model", {.min = 1});
+  field("factor", factor, "noam: factor of its formula", {.min = 0, .max = 1e6});
+  field("model_size", model_size, "noam: size of the model", {.min = 1, .max = 1 << 30});
 }
 
 void ScheduleConfig::validate() const {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "heed/base/error.h"
+#include "heed/base/threads.h"
+#include "heed/io/config.h"
 
 namespace heed {
 namespace {
@@ -25,7 +27,8 @@ std::vector<std::string> judgements_of(const TrainConfig& config) {
 void VocabularyConfig::fields(io::Fields& field) {
   field("kind", kind, "sentencepiece, words or characters");
   field("shared", shared, "one vocabulary for source and target");
-  field("size", size, "maximum number of tokens; words and characters: 0 for all", {.min = 0});
+  field("size", size, "maximum number of tokens; words and characters: 0 for all",
+        {.min = 0, .max = 10'000'000});
   field("model_type", model_type, "SentencePiece: type of the model");
   field("character_coverage", character_coverage, "SentencePiece: share of characters covered",
         {.min = 0, .max = 1});
@@ -72,10 +75,10 @@ void TrainConfig::fields(io::Fields& field) {
   field("max_ratio", max_ratio,
         "maximum ratio of the lengths of a pair; others are skipped; 0: no limit", {.min = 0});
   field("batch_tokens", batch_tokens, "maximum number of tokens of a batch, including padding",
-        {.min = 1});
+        {.min = 1, .max = 1 << 30});
   field("batch_sentences", batch_sentences, "maximum number of sentences of a batch; 0: no limit",
-        {.min = 0});
-  field("block_length", block_length, "language: tokens of a row", {.min = 1});
+        {.min = 0, .max = 1 << 20});
+  field("block_length", block_length, "language: tokens of a row", {.min = 1, .max = 1 << 20});
   field("valid_share", valid_share,
         "language: share of the training set used for validation if valid_sets is empty",
         {.min = 0, .max = 1});
@@ -83,13 +86,15 @@ void TrainConfig::fields(io::Fields& field) {
         {.min = 0, .max = 1});
   field("checkpoint_activations", checkpoint_activations,
         "recompute the activations of layers in the backward pass: less memory, more time");
-  field("cpu_threads", cpu_threads, "number of threads; 0: as many as the machine has", {.min = 0});
+  field("cpu_threads", cpu_threads, "number of threads; 0: as many as the machine has",
+        {.min = 0, .max = kMaxThreads});
   field("validation", validation, "metrics of validation");
   trainer.fields(field);
   models.fields(field);
 }
 
 void TrainConfig::validate() const {
+  io::check_limits(*this, "train");
   trainer.validate();
   model_kind();
   HEED_CHECK(vocabs.size() <= 2, "[train] {} vocabs: give one for both sides, or one each",
@@ -112,7 +117,8 @@ void TrainConfig::validate() const {
   }
   // Checked now rather than after the first epoch.
   const std::vector<std::string> given = judgements_of(*this);
-  HEED_CHECK(valid_sets.empty() || std::ranges::find(given, trainer.stop_on) != given.end(),
+  const bool is_validated = !valid_sets.empty() || (task == Task::language && valid_share > 0.0);
+  HEED_CHECK(!is_validated || std::ranges::find(given, trainer.stop_on) != given.end(),
              "[train] stop_on = {}, but validation gives {}: name one of those",
              io::in_quotes(trainer.stop_on), fmt::join(given, ", "));
 }

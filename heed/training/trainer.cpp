@@ -6,19 +6,19 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/base/interrupt.h"
 #include "heed/base/random.h"
 #include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/training/clip.h"
+#include "heed/training/loss_guard.h"
+#include "heed/training/stream_settings.h"
 
 namespace heed {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// The usual loss is an average over about this many updates.
-constexpr double kMemory = 50.0;
 
 // While it lives, the parameters of the model are replaced by their averages, if there are any.
 class Averaged {
@@ -35,6 +35,11 @@ class Averaged {
  private:
   std::optional<Ema>& ema_;
 };
+
+// A NaN would be printed with its sign, which has no meaning.
+void drop_sign_of_nan(double& value) {
+  if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+}
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -57,6 +62,7 @@ bool Trainer::resume() {
   const auto folder = checkpoints_.last();
   if (!folder) return false;
   io::load_config(*folder / kProgressFile, progress_);
+  check_position(*folder);
   load_parameters(job_.model(), *folder / kModelFile);
   start_average();
   // The model of a run with a moving average is the average.
@@ -73,6 +79,16 @@ bool Trainer::resume() {
   return true;
 }
 
+void Trainer::check_position(const std::filesystem::path& folder) const {
+  const std::string other =
+      differing_settings(progress_.stream_settings, settings_text(job_.stream_settings()));
+  HEED_CHECK(other.empty() || progress_.batch == 0,
+             "[train] {} is inside epoch {}, and {}: the place in the data is valid only for the "
+             "same batches; resume with the earlier value, or change it at the end of an epoch "
+             "(--after {}e)",
+             folder.string(), progress_.epoch + 1, other, progress_.epoch + 1);
+}
+
 void Trainer::start_average() {
   if (config_.ema <= 0.0) return;
   ema_.emplace(job_.model().named_parameters(), EmaConfig{.decay = config_.ema});
@@ -85,42 +101,65 @@ Outcome Trainer::run() {
   if (!ema_) start_average();
   job_.model().train();
   watcher_->began(progress_.updates);
-  Outcome outcome = Outcome::finished;
-  while (!is_reached(after, done())) {
-    if (config_.early_stopping > 0 && progress_.stalled >= config_.early_stopping) {
-      outcome = Outcome::stalled;
-      break;
-    }
-    if (place_.interrupted()) {
-      outcome = Outcome::interrupted;
-      break;
-    }
+  bool is_stalled = false;
+  bool goes_on = !progress_.validation_due || finish_validation();
+  while (goes_on && !is_reached(after, done())) {
+    is_stalled = config_.early_stopping > 0 && progress_.stalled >= config_.early_stopping;
+    if (is_stalled) break;
     const Done before = done();
-    const UpdateReport report = update();
-    watcher_->updated(report);
-    count_bad(report);
+    const std::optional<UpdateReport> report = update();
+    goes_on = report.has_value();
+    if (!goes_on) break;
+    watcher_->updated(*report);
+    count_skipped(*report);
     best_now_ = false;
-    if (is_due(valid_freq, before, done())) validate();
+    if (is_due(valid_freq, before, done())) goes_on = validate();
     if (best_now_ || is_due(save_freq, before, done())) save();
   }
   if (saved_at_ != progress_.updates) save();
-  return outcome;
+  if (!goes_on) return Outcome::interrupted;
+  return is_stalled ? Outcome::stalled : Outcome::finished;
+}
+
+// False if the run should stop meanwhile: then the work is not complete.
+bool Trainer::unless_interrupted(FunctionRef<void()> work) const {
+  try {
+    const InterruptScope scope([&] {
+      if (place_.interrupted()) throw Interrupted();
+    });
+    work();
+    return true;
+  } catch (const Interrupted&) {
+    return false;
+  }
 }
 
 double Trainer::epochs() const { return static_cast<double>(progress_.epoch) + job_.epoch_share(); }
 
-UpdateReport Trainer::update() {
+// Nothing if it was interrupted: then everything is as it was before.
+std::optional<UpdateReport> Trainer::update() {
   const auto start = Clock::now();
+  const StreamPosition first = job_.position();
+  const Generator::State random = default_generator().state();
   UpdateReport report{.update = progress_.updates + 1};
   std::int64_t counted = 0;
-  for (std::int64_t i = 0; i < config_.accumulate; ++i) {
-    const BatchLoss batch = job_.next();
-    report.loss += batch.sum.item();
-    report.negative_log_likelihood += batch.negative_log_likelihood;
-    report.source_tokens += batch.source_tokens;
-    report.target_tokens += batch.target_tokens;
-    counted += batch.counted;
-    batch.sum.backward();
+  const bool is_complete = unless_interrupted([&] {
+    for (std::int64_t i = 0; i < config_.accumulate; ++i) {
+      check_interrupt();
+      const BatchLoss batch = job_.next();
+      report.loss += batch.sum.item();
+      report.negative_log_likelihood += batch.negative_log_likelihood;
+      report.source_tokens += batch.source_tokens;
+      report.target_tokens += batch.target_tokens;
+      counted += batch.counted;
+      batch.sum.backward();
+    }
+  });
+  if (!is_complete) {
+    optimizer_->zero_grad();
+    job_.seek(first);
+    default_generator().restore(random);
+    return {};
   }
   // The gradient scale turns gradients of the sum into gradients of the mean.
   const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(1, counted));
@@ -131,17 +170,14 @@ UpdateReport Trainer::update() {
       config_.clip_norm > 0.0 ? config_.clip_norm / share : std::numeric_limits<double>::infinity();
   const ClippedGradient gradient = clip(optimizer_->parameters(), most);
   report.gradient_norm = gradient.norm * share;
-  // A NaN would be printed with its sign, which has no meaning.
   for (double* const value :
        {&report.loss, &report.negative_log_likelihood, &report.gradient_norm}) {
-    if (std::isnan(*value)) *value = std::numeric_limits<double>::quiet_NaN();
+    drop_sign_of_nan(*value);
   }
-  report.skipped = is_bad(report.loss, report.gradient_norm);
+  report.skipped = LossGuard(config_.explosion, progress_).skips(report.loss, report.gradient_norm);
   if (!report.skipped) {
     optimizer_->step({.rate = report.rate, .gradient_scale = gradient.scale * share});
     if (ema_) ema_->update();
-    const double weight = 1.0 / std::min(static_cast<double>(report.update), kMemory);
-    progress_.usual_loss += weight * (report.loss - progress_.usual_loss);
   }
   optimizer_->zero_grad();
   const StreamPosition position = job_.position();
@@ -156,39 +192,47 @@ UpdateReport Trainer::update() {
   return report;
 }
 
-bool Trainer::is_bad(double loss, double norm) const {
-  if (!std::isfinite(loss) || !std::isfinite(norm)) return true;
-  // The first losses are too few for an average.
-  const bool usual = progress_.updates >= static_cast<std::int64_t>(kMemory);
-  return usual && config_.explosion > 0.0 && loss > config_.explosion * progress_.usual_loss;
-}
-
-void Trainer::count_bad(const UpdateReport& report) {
-  if (!report.skipped) {
+void Trainer::count_skipped(const UpdateReport& report) {
+  progress_.skipped += report.skipped ? 1 : 0;
+  if (std::isfinite(report.loss) && std::isfinite(report.gradient_norm)) {
     progress_.skipped_in_a_row = 0;
     return;
   }
-  ++progress_.skipped;
-  ++progress_.skipped_in_a_row;
-  HEED_CHECK(progress_.skipped_in_a_row <= config_.max_skipped,
-             "[train] {} updates in a row had to be skipped, the last, {}, with a loss of {} and a "
-             "gradient of norm {} (usual loss {:.3g}): lower schedule.peak, lengthen "
-             "schedule.warmup or set clip_norm; what was saved last is in {}",
-             progress_.skipped_in_a_row, report.update, report.loss, report.gradient_norm,
-             progress_.usual_loss, place_.folder.string());
+  const std::int64_t count = ++progress_.skipped_in_a_row;
+  const bool is_all = count == progress_.updates;
+  HEED_CHECK(
+      count <= config_.max_skipped,
+      "[train] {} updates in a row had a loss or a gradient that is not finite; the last, "
+      "{}, a loss of {} and a gradient of norm {}. They were skipped, so {}; the checkpoints "
+      "are in {}",
+      count, report.update, report.loss, report.gradient_norm,
+      is_all ? "a new model gives such values from the start: check the sizes, the attention "
+               "and the norms of the model"
+             : "the model itself gives such values since update " +
+                   std::to_string(report.update - count) +
+                   ": train again with a lower schedule.peak, a longer schedule.warmup or "
+                   "clip_norm, or remove the newest checkpoints and resume with these",
+      place_.folder.string());
 }
 
-void Trainer::validate() {
+// False if it was interrupted: then it is still to be done.
+bool Trainer::validate() {
   const auto start = Clock::now();
+  const Generator::State random = default_generator().state();
   watcher_->validating();
   job_.model().eval();
   ValidationReport report{.update = progress_.updates, .epoch = epochs()};
   {
     const Averaged averaged(ema_);
-    report.judgements = job_.validate();
+    progress_.validation_due = !unless_interrupted([&] { report.judgements = job_.validate(); });
   }
   job_.model().train();
-  if (report.judgements.empty()) return;
+  if (progress_.validation_due) {
+    default_generator().restore(random);
+    return false;
+  }
+  if (report.judgements.empty()) return true;
+  for (Judgement& judgement : report.judgements) drop_sign_of_nan(judgement.value);
   const auto deciding = std::ranges::find(report.judgements, config_.stop_on, &Judgement::name);
   HEED_CHECK(deciding != report.judgements.end(),
              "[train] stop_on = \"{}\", but validation gives {}: name one of those",
@@ -200,10 +244,13 @@ void Trainer::validate() {
                return names;
              }());
   const double value = deciding->value;
-  report.best = !progress_.judged ||
-                (deciding->higher_is_better ? value > progress_.best : value < progress_.best);
-  progress_.judged = true;
+  // Nothing compares with NaN, and a config cannot hold it: such a validation is never the best.
+  report.finite = std::isfinite(value);
+  report.best = report.finite &&
+                (!progress_.judged ||
+                 (deciding->higher_is_better ? value > progress_.best : value < progress_.best));
   if (report.best) {
+    progress_.judged = true;
     progress_.best = value;
     progress_.best_update = progress_.updates;
     progress_.stalled = 0;
@@ -214,12 +261,23 @@ void Trainer::validate() {
   report.stalled = progress_.stalled;
   report.seconds = seconds_since(start);
   watcher_->validated(report);
+  return true;
+}
+
+// Does the validation in which the earlier run was interrupted. The checkpoint then has what an
+// uninterrupted run would have written.
+bool Trainer::finish_validation() {
+  if (!validate()) return false;
+  if (best_now_) checkpoints_.mark_best(progress_.updates);
+  io::save_config(checkpoints_.folder(progress_.updates) / kProgressFile, progress_);
+  return true;
 }
 
 void Trainer::save() {
   const Generator::State random = default_generator().state();
   progress_.seed = static_cast<std::int64_t>(random.seed);
   progress_.stream = static_cast<std::int64_t>(random.next_stream);
+  progress_.stream_settings = settings_text(job_.stream_settings());
   checkpoints_.write(progress_.updates, best_now_, [&](const std::filesystem::path& folder) {
     if (ema_) save_parameters(job_.model(), folder / kParametersFile);
     {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "heed/base/threads.h"
 #include "heed/training/checkpoints.h"
 #include "heed/training/ema.h"
 #include "heed/training/job.h"
@@ -26,8 +27,9 @@ namespace heed {
 enum class Outcome : std::uint8_t { finished, stalled, interrupted };
 
 struct TrainerPlace {
-  std::filesystem::path folder;                              ///< Folder of the checkpoints.
-  std::function<bool()> interrupted = [] { return false; };  ///< Called before each update.
+  std::filesystem::path folder;  ///< Folder of the checkpoints.
+  /// Whether the run should stop; called often, also inside an update or a validation.
+  std::function<bool()> interrupted = [] { return false; };
 };
 
 class Trainer {
@@ -36,20 +38,24 @@ class Trainer {
   Trainer(Job& job, const TrainerConfig& config, TrainerPlace place,
           TrainingWatcher* watcher = nullptr);
 
-  /// Continues from the newest checkpoint of the folder; false if there is none.
+  /// Continues from the newest checkpoint of the folder; false if there is none. Inside an epoch,
+  /// the settings of the batches must be those of the checkpoint.
   bool resume();
-  /// Trains until the config's end, early stopping or an interruption; the last state is saved.
+  /// Trains until the config's end, early stopping or an interruption; the last state is saved. An
+  /// interruption ends an update, which is dropped, or a validation, which is repeated on resuming.
   Outcome run();
 
   const TrainingProgress& progress() const { return progress_; }
 
  private:
-  UpdateReport update();
-  bool is_bad(double loss, double norm) const;
-  void count_bad(const UpdateReport& report);
-  void validate();
+  bool unless_interrupted(FunctionRef<void()> work) const;
+  std::optional<UpdateReport> update();
+  void count_skipped(const UpdateReport& report);
+  bool validate();
+  bool finish_validation();
   void save();
   void start_average();
+  void check_position(const std::filesystem::path& folder) const;
   Done done() const { return {progress_.updates, progress_.epoch}; }
   double epochs() const;
 

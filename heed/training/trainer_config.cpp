@@ -1,6 +1,7 @@
 #include "heed/training/trainer_config.h"
 
 #include "heed/base/error.h"
+#include "heed/io/config.h"
 
 namespace heed {
 
@@ -8,9 +9,9 @@ void OptimizerConfig::fields(io::Fields& field) {
   field("kind", kind, "adam, adamw or sgd");
   field("beta1", beta1, "Adam: decay of the mean of gradients", {.min = 0, .max = 1});
   field("beta2", beta2, "Adam: decay of the mean of squared gradients", {.min = 0, .max = 1});
-  field("epsilon", epsilon, "Adam: added to the denominator", {.min = 0});
+  field("epsilon", epsilon, "Adam: added to the denominator", {.min = 0, .max = 1});
   field("momentum", momentum, "SGD: momentum", {.min = 0, .max = 1});
-  field("weight_decay", weight_decay, "weight decay", {.min = 0});
+  field("weight_decay", weight_decay, "weight decay", {.min = 0, .max = 1000});
   field("decay_matrices_only", decay_matrices_only, "no weight decay for biases and norms");
 }
 
@@ -40,20 +41,26 @@ void TrainerConfig::fields(io::Fields& field) {
   field("stop_on", stop_on, "metric that decides which checkpoint is the best");
   field("keep_last", keep_last, "number of checkpoints to keep, besides the best; 0: all",
         {.min = 0});
-  field("accumulate", accumulate, "number of batches per update", {.min = 1});
+  field("accumulate", accumulate, "number of batches per update", {.min = 1, .max = 1'000'000});
   field("clip_norm", clip_norm, "maximum norm of the gradients; 0: no clipping", {.min = 0});
   field("ema", ema,
         "decay of a moving average of the parameters, which is validated and saved; 0: none",
         {.min = 0, .max = 1});
-  field("max_skipped", max_skipped, "maximum number of skipped updates in a row", {.min = 0});
+  field("max_skipped", max_skipped,
+        "maximum number of updates in a row whose loss or gradient is not finite; they are skipped",
+        {.min = 0});
   field("explosion", explosion,
-        "skip an update whose loss is this many times the usual one; 0: never", {.min = 0});
+        "skip a rare update whose loss is this many times the usual one; 0: never", {.min = 0});
   field("seed", seed, "seed of all random numbers");
   field("optimizer", optimizer, "optimiser");
   field("schedule", schedule, "schedule of the learning rate");
 }
 
 void TrainerConfig::validate() const {
+  io::check_limits(*this, "trainer");
+  schedule.validate();
+  HEED_CHECK(explosion == 0.0 || explosion > 1.0,
+             "[train] explosion is {}: it must be above 1, or 0 for never", explosion);
   parse_frequency(after, "after");
   parse_frequency(valid_freq, "valid_freq");
   parse_frequency(save_freq, "save_freq");

@@ -45,9 +45,9 @@ struct TrainerConfig {
   std::int64_t keep_last = 5;     // number of checkpoints; 0: all
   std::int64_t accumulate = 1;    // batches per update
   double clip_norm = 0.0;         // 0: no clipping
-  std::int64_t max_skipped = 10;  // maximum number of skipped updates in a row
+  std::int64_t max_skipped = 10;  // updates in a row that are not finite
   double ema = 0.0;               // decay of the moving average of parameters; 0: none
-  double explosion = 5.0;  // skip an update whose loss is this many times the usual one; 0: never
+  double explosion = 5.0;         // skip a rare loss of this many times the usual one; 0: never
   std::uint64_t seed = 1;
   OptimizerConfig optimizer = {};
   ScheduleConfig schedule = {};

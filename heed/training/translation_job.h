@@ -10,6 +10,7 @@
 #include "heed/evaluation/bleu_tokenizer.h"
 #include "heed/generation/translator.h"
 #include "heed/training/job.h"
+#include "heed/training/stream_settings.h"
 
 namespace heed {
 
@@ -38,6 +39,9 @@ class TranslationJob : public Job {
   BatchLoss next() override;
   StreamPosition position() const override { return stream_.position(); }
   void seek(const StreamPosition& position) override { stream_.seek(position); }
+  std::vector<StreamSetting> stream_settings() const override {
+    return settings_of(options_.batching);
+  }
   double epoch_share() const override;
   std::vector<Judgement> validate() override;
   void save(const std::filesystem::path& folder) const override;

@@ -32,6 +32,7 @@ struct ValidationReport {
   double epoch = 0.0;
   std::vector<Judgement> judgements = {};
   bool best = false;
+  bool finite = true;        ///< Whether the deciding metric is; otherwise it is never the best.
   std::int64_t stalled = 0;  ///< Number of validations since the best.
   double seconds = 0.0;
 };

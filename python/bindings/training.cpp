@@ -180,7 +180,7 @@ void bind_result(nb::module_& m) {
             if (!self.progress.judged) return {};
             return self.progress.best;
           },
-          "The best value of the metric; None if nothing was validated.")
+          "The best value of the metric; None if no validation gave a finite one.")
       .def_prop_ro(
           "best_update",
           [](const TrainingResult& self) -> std::optional<std::int64_t> {

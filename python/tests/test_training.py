@@ -132,6 +132,39 @@ except KeyboardInterrupt:
     assert weights_of(config["model"])
 
 
+def test_ctrl_c_ends_the_reading_of_a_corpus(tmp_path: pathlib.Path) -> None:
+    script = """
+import os, subprocess
+import heed
+os.mkfifo("endless")
+with subprocess.Popen("yes some words > endless", shell=True):
+    print("ready")
+    try:
+        heed.train(task="language", model="m", train_sets=["endless"], vocabulary={"kind": "words"})
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+    assert press_ctrl_c(script, tmp_path) == "interrupted\n"
+    assert not (tmp_path / "m" / "train.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "allowed"),
+    [
+        ("cpu_threads", 2**32 + 1, "from 0 to 1024"),
+        ("batch_sentences", 2**63 - 1, "from 0 to 1048576"),
+        ("validation__search__beam_size", 2**63 - 1, "from 1 to 1000"),
+        ("validation__search__temperature", 1e-39, "from 1e-30 to 1e.30"),
+    ],
+)
+def test_numbers_out_of_range_are_named(
+    config: dict[str, Any], key: str, value: float, allowed: str
+) -> None:
+    with pytest.raises(heed.Error, match=f"{key.split('__')[-1]} is .*: it must be {allowed}"):
+        heed.train(config, **{key: value})
+    assert not pathlib.Path(config["model"]).exists()
+
+
 def test_other_handlers_are_honoured(config: dict[str, Any]) -> None:
     """A handler that raises nothing lets training go on."""
     calls: list[int] = []

@@ -263,6 +263,18 @@ def test_generates_several(language_model: heed.LanguageModel) -> None:
         language_model.generate("a", min_length=3)  # type: ignore[call-arg]
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("temperature", 1e-39), ("beam_size", 2**63 - 1), ("n_best", 2**63 - 1), ("top_p", 0.0)],
+)
+def test_numbers_out_of_range_are_named(
+    language_model: heed.LanguageModel, option: str, value: float
+) -> None:
+    options: dict[str, Any] = {option: value}
+    with pytest.raises(heed.Error, match=f"{option} is .*: it must be"):
+        language_model.generate("a", **options)
+
+
 def test_what_on_text_raises_is_raised(language_model: heed.LanguageModel) -> None:
     def refuse(text: str) -> None:
         raise LookupError(text)
@@ -421,7 +433,7 @@ def test_wrong_types(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"beam_size": 0}, "beam_size is 0: it must be at least 1"),
+        ({"beam_size": 0}, "beam_size is 0: it must be from 1 to 1000"),
         ({"n_best": 6}, "n_best 6 is more than beam_size 5"),
         ({"method": "beem"}, "did you mean beam"),
         ({"temperature": -1}, "temperature"),

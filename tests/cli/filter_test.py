@@ -182,6 +182,26 @@ def test_interrupt(folder, sentences):
     assert not (folder / "none").exists() and not list(folder.glob(".heed*"))
 
 
+def test_interrupt_in_a_long_search(folder, sentences):
+    """A signal is seen inside a search that would not end, and inside a batch."""
+    endless = ["--min-length=100000000", "--max-length=100000000", "--max-length-ratio=1e9"]
+    huge = f"--max-length={2**63 - 1}"
+    for flags in (["translate", "-m", folder / "t", *endless], ["translate", "-m", folder / "t", *endless, "--beam-size=1"],
+                  ["translate", "-m", folder / "t", *endless, "--method=sample", "--n-best=50"],
+                  ["generate", "-m", folder / "l", huge], ["generate", "-m", folder / "l", huge, "--method=beam"],
+                  ["generate", "-m", folder / "l", huge, "--samples=50"],
+                  ["generate", "-m", folder / "l", huge, "--method=beam", "--beam-size=7"]):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with start(*flags, "-o", folder / "none") as process:
+                process.stdin.write("\n".join(sentences).encode())
+                process.stdin.close()
+                while not list(folder.glob(".heed*")):
+                    assert process.poll() is None
+                process.send_signal(number)
+                assert process.wait() == -number, flags
+            assert not (folder / "none").exists() and not list(folder.glob(".heed*")), flags
+
+
 def test_attention_out(folder, sentences):
     """All weights of every sentence, with the tokens they are between."""
     text = "\n".join([sentences[0], "", sentences[1]])
@@ -226,6 +246,27 @@ def test_generate(folder):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == -signal.SIGPIPE
+
+
+def test_numbers_out_of_range(folder):
+    """An error names the flag and the range; none is taken for another number, or for a bug."""
+    huge = 2**63 - 1
+    cases = [("generate", "l", f"--temperature={t}", "from 1e-30 to 1e\\+30") for t in ("1e-39", "0", "1e39", "-1")]
+    cases += [("generate", "l", f"{flag}={n}", "1 to 1000") for flag in ("--beam-size", "--samples") for n in (0, huge)]
+    cases += [("translate", "t", f"{flag}={n}", "1 to 1000") for flag in ("--beam-size", "--n-best") for n in (0, huge)]
+    cases += [(verb, model, f"--cpu-threads={n}", "0 to 1024") for verb, model in
+              (("generate", "l"), ("translate", "t"), ("classify", "c")) for n in (-1, 1025, 2**32 + 1, huge)]
+    cases += [("translate", "t", f"{flag}={huge}", "1 to") for flag in ("--batch-tokens", "--batch-sentences")]
+    cases += [("classify", "c", f"{flag}={huge}", "1 to") for flag in ("--batch-tokens", "--batch-sentences")]
+    for verb, model, flag, allowed in cases:
+        done = subprocess.run([HEED, verb, "-m", folder / model, flag], input=b"a\n", capture_output=True, check=False)
+        said = done.stderr.decode()
+        name = flag.partition("=")[0].strip("-")
+        assert done.returncode in (1, 2) and done.stdout == b"", f"{verb} {flag}: {done}"
+        assert re.search(f"{name}|{name.replace('-', '_')}", said) and re.search(allowed, said), f"{verb} {flag}: {said}"
+        assert "bug" not in said
+    assert len(run("generate", "-m", folder / "l", "--temperature=1e-30", "--max-length=9")[0]) == 10
+    run("translate", "-m", folder / "t", f"--max-length={huge}", given="Who sleeps?")
 
 
 def test_classify(folder):

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "heed/io/config.h"
 #include "tests/support/error_message.h"
@@ -49,27 +50,34 @@ TEST(SearchOptions, AreAConfig) {
 }
 
 TEST(SearchOptions, WhatIsRefused) {
+  constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
   const std::pair<SearchOptions, const char*> cases[] = {
-      {{.beam_size = 0}, "beam_size 0"},
-      {{.n_best = 0}, "n_best 0"},
+      {{.beam_size = 0}, "beam_size is 0: it must be from 1 to 1000"},
+      {{.beam_size = kHuge}, "beam_size is 9223372036854775807: it must be from 1 to 1000"},
+      {{.n_best = 0}, "n_best is 0"},
+      {{.method = SearchMethod::sample, .n_best = kHuge}, "n_best is 9223372036854775807"},
       {{.beam_size = 3, .n_best = 4}, "n_best 4 is more than beam_size 3"},
-      {{.length_penalty = -0.1}, "length_penalty -0.1"},
-      {{.length_penalty = NAN}, "length_penalty nan"},
-      {{.min_length = -1}, "min_length -1"},
+      {{.length_penalty = -0.1}, "length_penalty is -0.1: it must be from 0 to 10"},
+      {{.length_penalty = NAN}, "length_penalty is not a finite number: it must be from 0 to 10"},
+      {{.min_length = -1}, "min_length is -1"},
       {{.min_length = 5, .max_length = 4}, "min_length 5 and max_length 4"},
-      {{.max_length_ratio = -1}, "max_length_ratio -1"},
-      {{.max_length_extra = NAN}, "max_length_extra nan"},
-      {{.no_repeat_ngram = -2}, "no_repeat_ngram -2"},
-      {{.temperature = 0}, "temperature 0"},
-      {{.temperature = INFINITY}, "temperature inf"},
-      {{.top_k = -1}, "top_k -1"},
-      {{.top_p = 0}, "top_p 0"},
-      {{.top_p = 1.5}, "top_p 1.5"},
+      {{.max_length_ratio = -1}, "max_length_ratio is -1"},
+      {{.max_length_ratio = INFINITY}, "max_length_ratio is not a finite number"},
+      {{.max_length_extra = NAN}, "max_length_extra is not a finite number"},
+      {{.no_repeat_ngram = -2}, "no_repeat_ngram is -2"},
+      {{.temperature = 0}, "temperature is 0: it must be from 1e-30 to 1e+30"},
+      {{.temperature = 1e-39}, "temperature is 1e-39: it must be from 1e-30 to 1e+30"},
+      {{.temperature = INFINITY}, "temperature is not a finite number"},
+      {{.top_k = -1}, "top_k is -1"},
+      {{.top_p = 0}, "top_p is 0"},
+      {{.top_p = 1.5}, "top_p is 1.5: it must be from 0 to 1"},
   };
   for (const auto& [options, message] : cases) {
     EXPECT_THAT(error_message([&, &options = options] { options.validate(); }), HasSubstr(message));
   }
   EXPECT_NO_THROW((SearchOptions{.method = SearchMethod::sample, .n_best = 100}.validate()));
+  EXPECT_NO_THROW((SearchOptions{.max_length = kHuge}.validate()));
+  EXPECT_NO_THROW((SearchOptions{.seed = std::numeric_limits<std::uint64_t>::max()}.validate()));
 }
 
 }  // namespace

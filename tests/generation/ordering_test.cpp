@@ -135,9 +135,9 @@ TEST(Ordering, WhatIsRefused) {
     const std::string set = fmt::format("{}=0", member);
     EXPECT_THAT(error_message([&] { io::set_fields(options, {set}); }), HasSubstr(member));
   }
-  EXPECT_THAT(error_message([] { Filter({.window = 0}, upper, {}); }), HasSubstr("window 0"));
+  EXPECT_THAT(error_message([] { Filter({.window = 0}, upper, {}); }), HasSubstr("window is 0"));
   EXPECT_THAT(error_message([] { Filter({.batch_tokens = -1}, upper, {}); }),
-              HasSubstr("batch_tokens -1"));
+              HasSubstr("batch_tokens is -1"));
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(Plan, LengthsAndRepeats) {
 }
 
 TEST(Plan, ChecksTheOptions) {
-  EXPECT_THAT(error_message([] { make_plan({.beam_size = 0}, {}); }), HasSubstr("beam_size 0"));
+  EXPECT_THAT(error_message([] { make_plan({.beam_size = 0}, {}); }), HasSubstr("beam_size is 0"));
 }
 
 }  // namespace

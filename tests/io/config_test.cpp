@@ -42,10 +42,10 @@ struct Train {
   std::uint64_t seed = 1;
   bool shuffle = true;
   double dropout = 0.1;
-  std::string note;
-  std::vector<std::string> vocabs;
+  std::string note = {};
+  std::vector<std::string> vocabs = {};
   std::vector<int> sizes = {1, 2};
-  Rate rate;
+  Rate rate = {};
 
   void fields(Fields& field) {
     field("updates", updates, "number of updates", {.min = 1});
@@ -197,6 +197,23 @@ TEST(Config, AConfigFileHasABound) {
   write_file(dir / "big.toml", std::string((16u << 20) + 1, '#'));
   EXPECT_THAT(error_message([&] { load_config(dir / "big.toml", train); }),
               HasSubstr("larger than"));
+}
+
+TEST(Config, LimitsAreCheckedWithoutAText) {
+  EXPECT_NO_THROW(check_limits(Train{}, "train"));
+  EXPECT_EQ(error_message([] { check_limits(Train{.updates = 0}, "train"); }),
+            "[config] train: updates is 0: it must be at least 1");
+  EXPECT_EQ(error_message([] { check_limits(Train{.dropout = 1.5}, "train"); }),
+            "[config] train: dropout is 1.5: it must be from 0 to 1");
+  EXPECT_EQ(error_message([] { check_limits(Train{.dropout = 0.0 / 0.0}, "train"); }),
+            "[config] train: dropout is not a finite number: it must be from 0 to 1");
+  EXPECT_EQ(error_message([] {
+              check_limits(Train{.sizes = {3, 0}}, "train");
+            }),
+            "[config] train: sizes[1] is 0: it must be at least 1");
+  EXPECT_EQ(error_message([] { check_limits(Train{.rate = {.peak = -1.0f}}, "train"); }),
+            "[config] train: rate.peak is -1: it must be at least 0");
+  EXPECT_NO_THROW(check_limits(Train{.seed = ~std::uint64_t{0}}, "train")) << "it has no limits";
 }
 
 }  // namespace

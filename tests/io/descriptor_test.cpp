@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "heed/io/file.h"
@@ -25,6 +26,22 @@ TEST(Descriptor, TemporariesHaveNamesOfTheirOwn) {
   ::close(second);
   EXPECT_THAT(error_message([&] { open_temporary(dir / "none"); }),
               HasSubstr("cannot create a file in " + (dir / "none").string()));
+}
+
+TEST(Descriptor, ALeftoverIsATemporaryOfAProcessThatIsGone) {
+  const TempDir dir;
+  const auto [descriptor, path] = open_temporary(dir.path());
+  ::close(descriptor);
+  EXPECT_FALSE(is_leftover(path)) << "this process runs";
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  ASSERT_EQ(waitpid(gone, nullptr, 0), gone);
+  EXPECT_TRUE(is_leftover(fmt::format("a/.heed-{}-12.tmp", gone)));
+  for (const char* const name :
+       {".heed-lock", ".heed-link", ".heed-x-1.tmp", ".heed-0-1.tmp", ".heed--5-1.tmp",
+        ".heed-99999999999999999-1.tmp", ".heed-5-1.tmp.bak", "heed-5-1.tmp"}) {
+    EXPECT_FALSE(is_leftover(name)) << name;
+  }
 }
 
 TEST(Descriptor, AWriteThatFailsSaysWhere) {

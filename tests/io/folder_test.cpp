@@ -38,7 +38,14 @@ TEST(WriteFolder, AFailedOneDoesNotAppear) {
               });
             }),
             "the disk is full");
-  EXPECT_FALSE(fs::exists(dir / "folder"));
+  EXPECT_EQ(dir.names(), std::vector<std::string>{}) << "nor does a part of it stay";
+}
+
+TEST(WriteFolder, AFolderThatCannotBeWrittenIsNamed) {
+  const TempDir dir;
+  write_file(dir / "file", "text");
+  EXPECT_EQ(error_message([&] { write_folder(dir / "file/x", dir / "file/temporary", fill); }),
+            fmt::format("[folder] cannot write {}: Not a directory", (dir / "file/x").string()));
 }
 
 TEST(WriteFolder, WhatIsThereStays) {

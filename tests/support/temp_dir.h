@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>  // mkdtemp
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -28,12 +29,13 @@ class TempDir {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  /// The names in the directory, hidden ones too.
+  /// The names in the directory in order, hidden ones too.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {
       all.push_back(entry.path().filename().string());
     }
+    std::sort(all.begin(), all.end());
     return all;
   }
 

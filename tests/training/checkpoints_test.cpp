@@ -1,7 +1,12 @@
 #include "heed/training/checkpoints.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <fstream>
 
 #include "heed/io/file.h"
@@ -80,6 +85,50 @@ TEST(Checkpoints, StraysAreClearedAwayByTheNextOne) {
     EXPECT_FALSE(fs::exists(fs::symlink_status(dir / name))) << name;
   }
   EXPECT_EQ(number_in(dir / "checkpoint_2"), "2");
+}
+
+// A child process may write only small files: a write beyond the limit fails as on a full disk.
+TEST(Checkpoints, AFullDiskLeavesNothing) {
+  const TempDir dir;
+  Checkpoints checkpoints(dir.path(), 0);
+  write(checkpoints, 1);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{.rlim_cur = 4096, .rlim_max = 4096};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(2);
+    const std::string message = error_message([&] {
+      checkpoints.write(2, false, [](const fs::path& folder) {
+        io::write_file(folder / "small", "x");
+        io::write_file(folder / "large", std::string(100000, 'x'));
+      });
+    });
+    _exit(message.find("cannot write") != std::string::npos ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(dir.names(), (std::vector<std::string>{"checkpoint_1", "checkpoint_last"}));
+}
+
+TEST(Checkpoints, LeftoversOfKilledProcessesAreRemoved) {
+  const TempDir dir;
+  const Checkpoints checkpoints(dir.path(), 0);
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  ASSERT_EQ(waitpid(gone, nullptr, 0), gone);
+  const std::string running = fmt::format(".heed-{}-0.tmp", ::getpid());
+  for (const std::string& name : {fmt::format(".heed-{}-0.tmp", gone), running,
+                                  std::string(".heed-1x-0.tmp"), std::string("notes.tmp")}) {
+    std::ofstream(dir / name) << "x";
+  }
+  fs::create_directories(dir / ".heed-checkpoint/part");
+  fs::create_directory(dir / ".heed-dropped");
+  fs::create_directory_symlink("checkpoint_2", dir / ".heed-link");
+  checkpoints.remove_leftovers();
+  std::vector<std::string> expected = {running, ".heed-1x-0.tmp", "notes.tmp"};
+  std::ranges::sort(expected);
+  EXPECT_EQ(dir.names(), expected);
 }
 
 TEST(Checkpoints, WrongUseSaysWhatIsWrong) {

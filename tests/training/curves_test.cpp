@@ -95,6 +95,20 @@ TEST(Curves, AnothersFileIsNotTouched) {
   EXPECT_EQ(text_of(dir, "train.csv"), "label,text\n1,good\n");
 }
 
+TEST(Curves, BothFilesAreCheckedBeforeOneIsChanged) {
+  const TempDir dir;
+  {
+    CurveWriter writer(dir.path());
+    writer.began(0);
+    writer.updated(update(1));
+  }
+  const std::string training = text_of(dir, "train.csv");
+  io::write_file(dir / "valid.csv", "label,text\n1,good\n");
+  EXPECT_THAT(error_message([&] { CurveWriter(dir.path()).began(0); }),
+              HasSubstr("valid.csv is in the way"));
+  EXPECT_EQ(text_of(dir, "train.csv"), training);
+}
+
 TEST(Curves, ReadsWhatIsBeingWritten) {
   const std::string train = std::string(kTrain) + "1,0.25,2.5,8,0.001,1.5,0,40,50,0.125\n2,0.";
   EXPECT_EQ(parse_curves(train, "", "run").training.size(), 1u);

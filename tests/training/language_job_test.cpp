@@ -11,6 +11,7 @@
 #include "heed/models/language_model.h"
 #include "heed/ops/cross_entropy.h"
 #include "heed/ops/view.h"
+#include "heed/training/stream_settings.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
@@ -52,6 +53,11 @@ TEST(LanguageJob, GoesBackToTheBit) {
     LanguageJob job = make(), other = make();
     test::expect_goes_back(job, other, before);
   }
+}
+
+TEST(LanguageJob, ItsBatchesDependOnTheirSizeAndTheSeed) {
+  EXPECT_EQ(settings_text(make().stream_settings()),
+            "block_length=4, batch_tokens / block_length (or batch_sentences)=3, seed=1");
 }
 
 TEST(LanguageJob, AnEpochReadsAsManyTokensAsThereAre) {

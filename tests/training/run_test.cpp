@@ -8,6 +8,7 @@
 #include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/io/folder_lock.h"
+#include "heed/models/bag_of_words.h"
 #include "heed/models/transformer.h"
 #include "heed/training/curves.h"
 #include "tests/support/error_message.h"
@@ -50,6 +51,13 @@ struct Seen : TrainingWatcher {
   std::vector<std::int64_t> updates;
 };
 
+// Trains for that many updates, then stops.
+RunResult run_for(const TrainingRun& run, std::size_t updates) {
+  Seen seen;
+  return run_training(
+      run, {.watcher = &seen, .interrupted = [&] { return seen.updates.size() >= updates; }});
+}
+
 TEST_F(Run, LeavesCheckpointsCurvesAndItsConfig) {
   run_.tensorboard = (dir_ / "events").string();
   const RunResult result = run_training(run_);
@@ -78,12 +86,19 @@ TEST_F(Run, TellsAndAsks) {
   EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(run_.config.model) / "checkpoint_4"));
 }
 
+TEST_F(Run, CanBeStoppedWhileItReadsTheData) {
+  const RunResult result = run_training(run_, {.interrupted = [] { return true; }});
+  EXPECT_EQ(result.outcome, Outcome::interrupted);
+  EXPECT_EQ(result.progress.updates, 0);
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(run_.config.model) / kUsedConfig));
+  EXPECT_EQ(run_training(run_).progress.updates, 6);
+}
+
 TEST_F(Run, GoesOnToTheSameBits) {
   run_training(run_);
   const std::string expected = bytes_of(run_.config.model);
   run_.config.model = (dir_ / "again").string();
-  int asked = 0;
-  run_training(run_, {.interrupted = [&] { return ++asked > 4; }});
+  run_for(run_, 4);
   EXPECT_THAT(error_message([&] { run_training(run_); }),
               HasSubstr("holds checkpoints of an earlier run"));
   run_.resume = true;
@@ -91,6 +106,42 @@ TEST_F(Run, GoesOnToTheSameBits) {
   run_training(run_, {.note = [&](const std::string& text) { notes.push_back(text); }});
   EXPECT_THAT(notes, Contains("going on from update 4"));
   EXPECT_EQ(bytes_of(run_.config.model), expected);
+}
+
+TEST_F(Run, SettingsThatAreRefusedChangeNothing) {
+  run_for(run_, 4);
+  const std::filesystem::path used = std::filesystem::path(run_.config.model) / kUsedConfig;
+  const std::string before = io::read_file(used, std::size_t{1} << 20);
+  const std::string curve =
+      io::read_file(std::filesystem::path(run_.config.model) / "train.csv", std::size_t{1} << 20);
+  TrainingRun refused = run_;
+  refused.resume = true;
+  refused.config.trainer.optimizer.kind = OptimizerKind::sgd;
+  EXPECT_THAT(error_message([&] { run_training(refused); }), HasSubstr("holds the state of adam"));
+  EXPECT_EQ(io::read_file(used, std::size_t{1} << 20), before);
+  EXPECT_EQ(
+      io::read_file(std::filesystem::path(run_.config.model) / "train.csv", std::size_t{1} << 20),
+      curve);
+  refused.config = run_config({}, true, [&](TrainConfig& c) { c.model = run_.config.model; });
+  EXPECT_EQ(run_training(refused).progress.updates, 6) << "the plain resume goes on";
+}
+
+TEST_F(Run, ResumesOnlyWithTheModelOfTheCheckpoint) {
+  run_for(run_, 4);
+  run_.resume = true;
+  TrainingRun other = run_;
+  other.config.models.of<Transformer>().block.dropout = 0.3;
+  EXPECT_THAT(error_message([&] { run_training(other); }),
+              HasSubstr("transformer.dropout was 0.1 and is 0.3: a run resumes with the model of "
+                        "its checkpoint"));
+  run_.config.models.of<BagOfWords>().dropout = 0.3;  // the section of another kind
+  EXPECT_EQ(run_training(run_).progress.updates, 6);
+}
+
+TEST_F(Run, AConfigThatIsRefusedMakesNoFolder) {
+  run_.config.batch_tokens = 0;
+  EXPECT_THAT(error_message([&] { run_training(run_); }), HasSubstr("batch_tokens is 0"));
+  EXPECT_FALSE(std::filesystem::exists(run_.config.model));
 }
 
 TEST_F(Run, HasItsFolderToItself) {
@@ -123,7 +174,7 @@ TEST_F(Run, ConfigsAreGivenChangedOrTheFolders) {
   EXPECT_EQ(given.batch_tokens, 12);
   const std::int64_t fresh = TrainConfig{}.batch_tokens;
   EXPECT_EQ(run_config({}, true, change).batch_tokens, fresh) << "there is none to go on with";
-  run_training(run_, {.interrupted = [] { return true; }});
+  run_for(run_, 1);
   EXPECT_EQ(run_config({}, true, change).batch_tokens, 12);
   EXPECT_EQ(run_config({}, true, change).trainer.after, "7u");
   EXPECT_EQ(run_config({}, false, change).batch_tokens, fresh);

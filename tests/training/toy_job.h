@@ -2,6 +2,7 @@
 // of points that are a function of the batch's number alone.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -41,6 +42,7 @@ class ToyJob : public Job {
 
   Module& model() override { return network; }
   BatchLoss next() override {
+    if (in_next) in_next();
     const std::int64_t batch = position_.epoch * kEpochBatches + position_.batch;
     position_ = position_.batch + 1 == kEpochBatches
                     ? StreamPosition{position_.epoch + 1, 0}
@@ -56,11 +58,13 @@ class ToyJob : public Job {
   }
   StreamPosition position() const override { return position_; }
   void seek(const StreamPosition& position) override { position_ = position; }
+  std::vector<StreamSetting> stream_settings() const override { return settings; }
   double epoch_share() const override {
     return static_cast<double>(position_.batch) / static_cast<double>(kEpochBatches);
   }
   std::vector<Judgement> validate() override {
     always_right_mode = always_right_mode && !network.training();
+    if (in_validate) in_validate();
     if (!judgements.empty()) {
       const double value = judgements[judged % judgements.size()];
       ++judged;
@@ -76,7 +80,9 @@ class ToyJob : public Job {
   std::optional<std::int64_t> poisoned;  // the first batch whose loss is multiplied by poison
   std::int64_t poison_every = 1;         // and which of those after it
   double poison = std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> judgements;  // what validations find, one after another
+  std::function<void()> in_next, in_validate;  // called in the middle of them
+  std::vector<StreamSetting> settings;         // of its batches
+  std::vector<double> judgements;              // what validations find, one after another
   std::size_t judged = 0;
   bool higher_is_better = false;
   bool always_right_mode = true;  // training() while it trains, and not while it is judged

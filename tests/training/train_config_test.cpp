@@ -140,5 +140,50 @@ TEST(TrainConfig, StopsOnWhatValidationGives) {
   EXPECT_EQ(error_of(set + "task = \"classify\"\nstop_on = \"accuracy\""), "(no error)");
 }
 
+// The integers whose size costs memory or time have an upper limit, and none wraps around.
+TEST(TrainConfig, HugeIntegersAreRefusedByName) {
+  for (const char* const key :
+       {"cpu_threads", "batch_tokens", "batch_sentences", "block_length", "accumulate",
+        "vocabulary.size", "validation.search.beam_size", "validation.search.n_best",
+        "schedule.model_size", "transformer.embed", "transformer.heads", "transformer.hidden",
+        "transformer.encoder_layers", "transformer.decoder_layers", "language_model.layers",
+        "language_model.kv_heads", "classifier.layers", "classifier.head_size",
+        "bag_of_words.embed"}) {
+    for (const char* const value : {"9223372036854775807", "4294967297", "-1"}) {
+      TrainConfig config;
+      const std::string message =
+          error_message([&] { io::set_fields(config, {fmt::format("{}={}", key, value)}); });
+      EXPECT_THAT(message, HasSubstr(fmt::format("{} is {}: it must be from ", key, value)));
+    }
+  }
+}
+
+TEST(TrainConfig, LimitsHoldForAStructToo) {
+  const auto refused = [](auto change) {
+    TrainConfig config;
+    change(config);
+    return error_message([&] { config.validate(); });
+  };
+  EXPECT_THAT(refused([](TrainConfig& c) { c.cpu_threads = 4294967297; }),
+              HasSubstr("cpu_threads is 4294967297: it must be from 0 to 1024"));
+  EXPECT_THAT(refused([](TrainConfig& c) { c.models.of<Transformer>().block.heads = 0; }),
+              HasSubstr("transformer.heads is 0: it must be from 1 to"));
+  EXPECT_THAT(refused([](TrainConfig& c) { c.trainer.schedule.peak = 1e30; }),
+              HasSubstr("schedule.peak is 1e+30: it must be from 0 to 1000"));
+  EXPECT_THAT(refused([](TrainConfig& c) { c.trainer.explosion = 0.5; }),
+              HasSubstr("explosion is 0.5: it must be above 1, or 0 for never"));
+  EXPECT_THAT(refused([](TrainConfig& c) {
+                c.trainer.schedule.kind = Schedule::cosine;
+                c.trainer.schedule.total = 5;
+              }),
+              HasSubstr("total 5 is not beyond warmup"));
+}
+
+TEST(TrainConfig, ALanguageModelIsValidatedOnAShareOfItsText) {
+  EXPECT_THAT(error_of("task = \"language\"\nstop_on = \"bleu\""),
+              HasSubstr("validation gives loss, perplexity"));
+  EXPECT_EQ(error_of("task = \"language\"\nstop_on = \"bleu\"\nvalid_share = 0"), "(no error)");
+}
+
 }  // namespace
 }  // namespace heed

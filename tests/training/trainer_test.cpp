@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "heed/base/interrupt.h"
 #include "heed/base/random.h"
 #include "heed/nn/checkpoint_file.h"
 #include "tests/support/error_message.h"
@@ -222,6 +223,48 @@ TEST(Trainer, TheBestMayBeTheHighest) {
   EXPECT_EQ(trainer.progress().updates, 8);
 }
 
+TEST(Trainer, AValidationThatIsNotFiniteIsNeverTheBest) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const bool higher : {false, true}) {
+    const TempDir dir;
+    TrainerConfig config = quick("12u");
+    config.valid_freq = config.save_freq = "2u";
+    ToyJob job;
+    job.judgements = {-kNan, kInfinity, -kInfinity, 3, kNan, 4};
+    job.higher_is_better = higher;
+    Seen seen;
+    Trainer trainer(job, config, {.folder = dir.path()}, &seen);
+    EXPECT_EQ(trainer.run(), Outcome::finished);
+    EXPECT_EQ(trainer.progress().best, higher ? 4 : 3);
+    EXPECT_EQ(trainer.progress().best_update, higher ? 12 : 8);
+    ASSERT_EQ(seen.validations.size(), 6u);
+    EXPECT_EQ(fmt::format("{}", seen.validations[0].judgements[0].value), "nan");
+    for (const std::size_t i : {0u, 1u, 2u, 4u}) {
+      EXPECT_FALSE(seen.validations[i].best) << i;
+      EXPECT_FALSE(seen.validations[i].finite) << i;
+    }
+    EXPECT_TRUE(seen.validations[3].best && seen.validations[3].finite);
+    EXPECT_EQ(seen.validations[2].stalled, 3);
+  }
+}
+
+TEST(Trainer, ValidationsThatAreNeverFiniteCountAsStalled) {
+  const TempDir dir;
+  TrainerConfig config = quick("0");
+  config.valid_freq = "2u";
+  config.early_stopping = 3;
+  ToyJob job;
+  job.judgements = {std::numeric_limits<double>::quiet_NaN()};
+  Trainer trainer(job, config, {.folder = dir.path()});
+  EXPECT_EQ(trainer.run(), Outcome::stalled);
+  EXPECT_FALSE(trainer.progress().judged);
+  EXPECT_FALSE(std::filesystem::exists(dir / "checkpoint_best"));
+  Trainer again(job, config, {.folder = dir.path()});
+  EXPECT_TRUE(again.resume()) << "the state can be written and read";
+  EXPECT_EQ(again.progress().stalled, 3);
+}
+
 TEST(Trainer, JudgesTheModelInUse) {
   const TempDir dir;
   ToyJob job;
@@ -276,19 +319,154 @@ TEST(Trainer, SkipsWhatIsNotFinite) {
   for (const float value : parameters_of(job)) EXPECT_TRUE(std::isfinite(value));
 }
 
-TEST(Trainer, StopsWhenTooMuchIsBad) {
+TEST(Trainer, StopsWhenTheModelGivesOnlyNan) {
   const TempDir dir;
   TrainerConfig config = quick("0");
   config.max_skipped = 4;
   config.early_stopping = 0;
   ToyJob job;
   job.poisoned = 60;
-  job.poison = 1e5;  // finite, but exploded
   Trainer trainer(job, config, {.folder = dir.path()});
-  EXPECT_THAT(error_message([&] { trainer.run(); }),
-              HasSubstr("[train] 5 updates in a row had to be skipped, the last, 65, with a loss "
-                        "of"));
+  const std::string message = error_message([&] { trainer.run(); });
+  EXPECT_THAT(message, HasSubstr("[train] 5 updates in a row had a loss or a gradient that is not "
+                                 "finite; the last, 65, a loss of nan"));
+  EXPECT_THAT(message, HasSubstr("since update 60: train again with a lower schedule.peak"));
   EXPECT_EQ(Checkpoints(dir.path(), 0).updates().back(), 60);
+}
+
+TEST(Trainer, ANewModelThatGivesNanHasOtherAdvice) {
+  const TempDir dir;
+  ToyJob job;
+  job.poisoned = 0;
+  Trainer trainer(job, quick("0"), {.folder = dir.path()});
+  EXPECT_THAT(error_message([&] { trainer.run(); }),
+              HasSubstr("a new model gives such values from the start: check the sizes"));
+}
+
+TEST(Trainer, SkipsAnIsolatedJumpAndAdaptsToANewLevel) {
+  for (const std::int64_t every : {30, 1}) {
+    const TempDir dir;
+    TrainerConfig config = quick("120u");
+    config.max_skipped = 0;  // of losses that are not finite
+    config.early_stopping = 0;
+    ToyJob job;
+    job.poisoned = 60;
+    job.poison = 1e5;
+    job.poison_every = every;
+    Seen seen;
+    Trainer trainer(job, config, {.folder = dir.path()}, &seen);
+    EXPECT_EQ(trainer.run(), Outcome::finished);
+    EXPECT_TRUE(seen.updates[60].skipped);
+    EXPECT_EQ(trainer.progress().skipped, every == 1 ? 6 : 2);
+  }
+}
+
+TEST(Trainer, TheGuardResumesToTheBit) {
+  const TrainerConfig config = quick("90u");
+  const auto skipped = [&](std::vector<std::int64_t> stops) {
+    const TempDir dir;
+    stops.push_back(std::numeric_limits<std::int64_t>::max());
+    std::int64_t count = 0;
+    for (const std::int64_t stop : stops) {
+      ToyJob job;
+      job.poisoned = 60;
+      job.poison = 1e5;
+      job.poison_every = 2;
+      const Trainer* running = nullptr;
+      Trainer trainer(job, config, {.folder = dir.path(), .interrupted = [&] {
+                                      return running->progress().updates >= stop;
+                                    }});
+      running = &trainer;
+      trainer.resume();
+      trainer.run();
+      count = trainer.progress().skipped;
+    }
+    return count;
+  };
+  const std::int64_t expected = skipped({});
+  EXPECT_GT(expected, 2);
+  EXPECT_EQ(skipped({61, 62, 66, 70}), expected);
+}
+
+// Stops inside the n-th batch or validation, in the middle of its work, and goes on in a new
+// trainer.
+TEST(Trainer, AnInterruptedUpdateOrValidationResumesToTheBit) {
+  TrainerConfig config = quick("43u");
+  config.accumulate = 2;
+  config.ema = 0.9;
+  const auto run_with_stops = [&](const TempDir& dir, std::vector<int> batches,
+                                  std::vector<int> validations, Seen& seen) {
+    for (bool goes_on = true; goes_on;) {
+      ToyJob job;
+      default_generator() = Generator(9);
+      bool asked = false;
+      const auto stop_at = [&asked](std::vector<int>& numbers) {
+        return [&asked, &numbers, n = 0]() mutable {
+          if (!numbers.empty() && ++n == numbers.front()) {
+            numbers.erase(numbers.begin());
+            asked = true;
+            throw Interrupted();  // as a loop inside would
+          }
+        };
+      };
+      job.in_next = stop_at(batches);
+      job.in_validate = stop_at(validations);
+      Trainer trainer(job, config, {.folder = dir.path(), .interrupted = [&] { return asked; }},
+                      &seen);
+      trainer.resume();
+      const Outcome outcome = trainer.run();
+      EXPECT_EQ(outcome, asked ? Outcome::interrupted : Outcome::finished);
+      goes_on = asked;
+      if (!goes_on) return std::pair(parameters_of(job), trainer.progress());
+    }
+    return std::pair(std::vector<float>(), TrainingProgress());
+  };
+  const TempDir straight, stopped;
+  Seen all, parts;
+  const auto [expected, progress] = run_with_stops(straight, {}, {}, all);
+  const auto [found, reached] = run_with_stops(stopped, {1, 8, 30}, {1, 1, 2}, parts);
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(reached.best, progress.best);
+  EXPECT_EQ(reached.best_update, progress.best_update);
+  EXPECT_EQ(reached.stalled, progress.stalled);
+  ASSERT_EQ(parts.updates.size(), all.updates.size()) << "none is counted twice";
+  ASSERT_EQ(parts.validations.size(), all.validations.size()) << "none is left out";
+  for (std::size_t i = 0; i < all.validations.size(); ++i) {
+    EXPECT_EQ(parts.validations[i].update, all.validations[i].update);
+    EXPECT_EQ(parts.validations[i].judgements[0].value, all.validations[i].judgements[0].value);
+    EXPECT_EQ(parts.validations[i].best, all.validations[i].best);
+  }
+  EXPECT_EQ(std::filesystem::read_symlink(stopped / "checkpoint_best"),
+            std::filesystem::read_symlink(straight / "checkpoint_best"));
+}
+
+TEST(Trainer, APlaceInsideAnEpochNeedsTheSameBatches) {
+  const TempDir dir;
+  const auto resume = [&](std::int64_t block_length) {
+    ToyJob job;
+    job.settings = {{"block_length", block_length}, {"seed", 1}};
+    Trainer trainer(job, quick("14u"), {.folder = dir.path()});
+    trainer.resume();
+    return trainer.progress().updates;
+  };
+  {
+    ToyJob job;
+    job.settings = {{"block_length", 32}, {"seed", 1}};
+    Trainer(job, quick("10u"), {.folder = dir.path()}).run();  // epochs have 7 batches
+  }
+  EXPECT_EQ(resume(32), 10);
+  EXPECT_THAT(error_message([&] { resume(64); }),
+              HasSubstr("is inside epoch 2, and block_length was 32 and is 64: the place in the "
+                        "data is valid only for the same batches; resume with the earlier value, "
+                        "or change it at the end of an epoch (--after 2e)"));
+  {
+    ToyJob job;
+    job.settings = {{"block_length", 32}, {"seed", 1}};
+    Trainer trainer(job, quick("2e"), {.folder = dir.path()});
+    trainer.resume();
+    trainer.run();
+  }
+  EXPECT_EQ(resume(64), 14) << "at the end of an epoch, the place is the start of the next";
 }
 
 TEST(Trainer, WhatDecidesMustBeJudged) {
