@@ -41,7 +41,7 @@ def _is_plain(
 ) -> bool:
     """Whether the call is eager and on plain tensors: heed can compute it without the dispatcher.
 
-    Every call asks this, so it is written for speed: about 0.5 us.
+    Every call asks this, so it is written for speed.
     """
     return not (
         _C._are_functorch_transforms_active()
