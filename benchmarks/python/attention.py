@@ -111,6 +111,72 @@ def against_pytorch(threads, quick):
         print(f"| {name} | {' | '.join(row)} |", flush=True)
 
 
+def small_calls():
+    """Calls whose time is the way through Python: the ratio is heed's time over PyTorch's."""
+    print("\nSmall calls of scaled_dot_product_attention (one thread)\n")
+    print("| q, k, v | way | PyTorch | heed | heed / PyTorch |")
+    print("|---|---|---:|---:|---:|")
+    heed.set_num_threads(1)
+    torch.set_num_threads(1)
+    for shape in ((1, 1, 1, 16), (1, 4, 16, 32)):
+        q, k, v = (torch.randn(shape).requires_grad_() for _ in range(3))
+        d = torch.randn(shape)
+
+        def without_gradient(function):
+            with torch.no_grad():
+                function(q, k, v)
+
+        def backward(function):
+            torch.autograd.grad(function(q, k, v), (q, k, v), d)
+
+        ways = {
+            "no_grad": without_gradient,
+            "forward": lambda function: function(q, k, v),
+            "forward and backward": backward,
+        }
+        functions = (F.scaled_dot_product_attention, ht.scaled_dot_product_attention)
+        for name, way in ways.items():
+            theirs, ours = best_of_each([lambda f=f, w=way: w(f) for f in functions])
+            print(
+                f"| {list(shape)} | {name} | {theirs * 1e6:.2f} us | {ours * 1e6:.2f} us | "
+                f"{ours / theirs:.2f} |",
+                flush=True,
+            )
+
+
+def whole_models(threads):
+    """PyTorch's Transformer encoder, with and without replace_sdpa."""
+    heed.set_num_threads(threads)
+    torch.set_num_threads(threads)
+    print(f"\nnn.TransformerEncoder, 2 layers of 256 features, {threads} thread{'s' * (threads > 1)}\n")
+    print("| batch | way | PyTorch | heed | heed / PyTorch |")
+    print("|---|---|---:|---:|---:|")
+    layer = torch.nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0, batch_first=True)
+    model = torch.nn.TransformerEncoder(layer, 2)
+    x = torch.randn(8, 128, 256)
+    padding = torch.arange(128) >= torch.linspace(64, 128, 8)[:, None]  # a quarter of all positions
+
+    def infer(mask):
+        with torch.no_grad():
+            model(x, src_key_padding_mask=mask)
+
+    def train(mask):
+        model(x, src_key_padding_mask=mask).sum().backward()
+
+    def replaced(way, mask):
+        with ht.replace_sdpa():
+            way(mask)
+
+    for way, name in ((infer, "inference"), (train, "training")):
+        model.train(way is train)
+        for mask, batch in ((None, "8 x 128"), (padding, "8 x 128, a quarter is padding")):
+            theirs, ours = best_of_each([lambda: way(mask), lambda: replaced(way, mask)])
+            print(
+                f"| {batch} | {name} | {theirs * 1e3:.2f} ms | {ours * 1e3:.2f} ms | {ours / theirs:.2f} |",
+                flush=True,
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a few cases only")
@@ -119,8 +185,10 @@ def main():
     print(f"heed {heed.__version__}, PyTorch {torch.__version__}, NumPy {np.__version__}")
     print(f"import heed: {import_time() * 1e3:.0f} ms after NumPy")
     overhead()
+    small_calls()
     for threads in arguments.threads:
         against_pytorch(threads, arguments.quick)
+        whole_models(threads)
 
 
 if __name__ == "__main__":

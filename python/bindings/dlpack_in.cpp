@@ -73,9 +73,27 @@ std::shared_ptr<const void> keep(Managed* managed) {
 [[noreturn]] void refuse_tensor(const char* name, nb::handle object) {
   nb::python_error error;
   if (!nb::hasattr(object, "device")) throw error;
-  const nb::object device = object.attr("device");
+  const std::string device = nb::str(nb::object(object.attr("device"))).c_str();
+  if (device == "cpu") {
+    const std::string why = nb::str(error.value()).c_str();  // after the first line, a stack trace
+    throw_type_error(
+        "{}: {} has no memory that heed can read ({}): inside torch.func and torch.compile use "
+        "heed.torch.scaled_dot_product_attention",
+        name, type_of(object), why.substr(0, why.find('\n')));
+  }
   throw_type_error("{}: {} on device '{}' cannot be read, heed computes on the CPU: move it", name,
-                   type_of(object), nb::str(device).c_str());
+                   type_of(object), device);
+}
+
+// Elements of a PyTorch view such as z.conj().imag are the negatives of what its memory holds.
+// Returns a tensor that holds the elements themselves; the object itself if it does.
+nb::object with_own_sign(nb::handle object) {
+  static PyObject* const is_neg = PyUnicode_InternFromString("is_neg");
+  PyObject* const answer = PyObject_CallMethodNoArgs(object.ptr(), is_neg);
+  if (answer == nullptr) PyErr_Clear();  // another library's
+  const bool negated = answer == Py_True;
+  Py_XDECREF(answer);
+  return negated ? nb::object(object.attr("resolve_neg")()) : nb::borrow(object);
 }
 
 // Libraries older than DLPack 1.0 do not support versions.
@@ -114,29 +132,38 @@ Managed* take(nb::handle capsule, const char* name, const char* used_name) {
 std::optional<ForeignMemory> by_exchange(const char* name, nb::handle object) {
   const dlpack::ExchangeApi* const api = exchange_api(object.type());
   if (api == nullptr) return {};
+  const nb::object given = with_own_sign(object);
   dlpack::ManagedVersioned* managed = nullptr;
-  if (api->from_object(object.ptr(), &managed) != 0) refuse_tensor(name, object);
+  if (api->from_object(given.ptr(), &managed) != 0) refuse_tensor(name, object);
   ForeignMemory memory = memory_of(name, object, managed->tensor, keep(managed));
-  memory.read_only = (managed->flags & dlpack::kReadOnly) != 0;
+  memory.read_only = (managed->flags & dlpack::kReadOnly) != 0 || !given.is(object);
   return memory;
 }
 
 std::optional<ForeignMemory> by_dlpack(const char* name, nb::handle object) {
   if (!nb::hasattr(object, "__dlpack__")) return {};
+  if (is_causal_bias(object.type())) {
+    throw_type_error(
+        "{}: a CausalBias has no elements: give heed.causal() or heed.causal('bottom_right')",
+        name);
+  }
+  const nb::object given = with_own_sign(object);
   if (nb::hasattr(object, "__dlpack_device__")) {
     const auto device = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
     const auto type = nb::cast<std::int32_t>(nb::int_(device[0]));
     if (type != dlpack::kCpu && type != dlpack::kCudaHost) refuse_device(name, object, type);
   }
-  const nb::object capsule = capsule_of(name, object);
+  const nb::object capsule = capsule_of(name, given);
   if (auto* const managed = take<dlpack::ManagedVersioned>(capsule, "dltensor_versioned",
                                                            "used_dltensor_versioned")) {
     ForeignMemory memory = memory_of(name, object, managed->tensor, keep(managed));
-    memory.read_only = (managed->flags & dlpack::kReadOnly) != 0;
+    memory.read_only = (managed->flags & dlpack::kReadOnly) != 0 || !given.is(object);
     return memory;
   }
   if (auto* const managed = take<dlpack::Managed>(capsule, "dltensor", "used_dltensor")) {
-    return memory_of(name, object, managed->tensor, keep(managed));
+    ForeignMemory memory = memory_of(name, object, managed->tensor, keep(managed));
+    memory.read_only = !given.is(object);
+    return memory;
   }
   return {};
 }

@@ -1,11 +1,13 @@
 #include "python/bindings/exchange.h"
 
 #include <array>
+#include <string_view>
 
 namespace heed::python {
 namespace {
 
 const dlpack::ExchangeApi* find(nanobind::handle type) {
+  if (is_causal_bias(type)) return nullptr;  // by_dlpack refuses it
   PyObject* const capsule = PyObject_GetAttrString(type.ptr(), "__dlpack_c_exchange_api__");
   if (capsule == nullptr) {
     PyErr_Clear();
@@ -24,6 +26,11 @@ struct Known {
 };
 
 }  // namespace
+
+bool is_causal_bias(nanobind::handle type) {
+  const nanobind::str name = nanobind::type_name(type);
+  return name.c_str() == std::string_view("torch.nn.attention.bias.CausalBias");
+}
 
 const dlpack::ExchangeApi* exchange_api(nanobind::handle type) {
   // A program uses one or two types of arrays; any further ones are looked up at every call. The

@@ -7,6 +7,9 @@
 
 namespace heed::python {
 
+/// Whether it is PyTorch's CausalBias: a tensor whose memory is never written.
+bool is_causal_bias(nanobind::handle type);
+
 /// Null if the type has none.
 const dlpack::ExchangeApi* exchange_api(nanobind::handle type);
 
