@@ -40,6 +40,11 @@ constexpr std::int64_t kSerialCutoff = 1 << 16;
 constexpr std::int64_t kRunCost = 1 << 13;
 constexpr std::int64_t kRunsPerThread = 4;
 
+// Longer loops run in slices of about this many operations, a tenth of a second, so that they can
+// be interrupted between two slices. The check may wait for a lock that a forking thread holds
+// (that of Python), and a fork waits for the loop, so there is no check inside a slice.
+constexpr std::int64_t kSliceCost = std::int64_t{1} << 30;
+
 // How long a thread spins before it sleeps: long enough for the serial code between the loops of a
 // training step, short enough for a shared machine.
 constexpr std::chrono::microseconds kSpin{40};
@@ -69,10 +74,6 @@ T wait_for_change(const std::atomic<T>& value, T old, std::chrono::nanoseconds s
   }
   value.wait(old);
   return value.load();
-}
-
-std::int64_t cells_per_run(std::int64_t cell_cost) {
-  return std::max<std::int64_t>(kRunCost / std::max<std::int64_t>(cell_cost, 1), 1);
 }
 
 /// The CPUs this process may run on.
@@ -161,8 +162,8 @@ bool Pool::try_run(std::int64_t cells, std::int64_t cell_cost, Cell cell, int th
 
   cell_ = &cell;
   cells_ = cells;
-  run_ = std::min(cells_per_run(cell_cost),
-                  std::max<std::int64_t>(cells / (kRunsPerThread * threads), 1));
+  run_ = std::clamp<std::int64_t>(kRunCost / std::max<std::int64_t>(cell_cost, 1), 1,
+                                  std::max<std::int64_t>(cells / (kRunsPerThread * threads), 1));
   next_.store(0, std::memory_order_relaxed);
   failed_cell_ = cells;
 
@@ -202,13 +203,13 @@ void Pool::take_cells() noexcept {
     const std::int64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
     if (first >= cells_) return;
     const std::int64_t last = std::min(first + run_, cells_);
-    std::int64_t i = first;
-    try {
-      check_interrupt();  // does something only in the thread that started the loop
-      for (; i < last; ++i) (*cell_)(i);
-    } catch (...) {
-      note_failure(i);
-      return;
+    for (std::int64_t i = first; i < last; ++i) {
+      try {
+        (*cell_)(i);
+      } catch (...) {
+        note_failure(i);
+        return;
+      }
     }
   }
 }
@@ -295,11 +296,17 @@ void parallel_for(std::int64_t cells, std::int64_t cell_cost,
     return;
   }
   const int threads = num_threads();
-  if (threads > 1 && Pool::get().try_run(cells, cell_cost, cell, threads)) return;
-  const std::int64_t run = cells_per_run(cell_cost);
-  for (std::int64_t i = 0; i < cells; ++i) {
-    if (i % run == 0) check_interrupt();
-    cell(i);
+  const std::int64_t slice =
+      std::max(kSliceCost / std::max<std::int64_t>(cell_cost, 1), kRunsPerThread * threads);
+  for (std::int64_t first = 0; first < cells; first += slice) {
+    check_interrupt();
+    const std::int64_t count = std::min(slice, cells - first);
+    const auto shifted = [&](std::int64_t i) { cell(first + i); };
+    if (threads > 1 &&
+        Pool::get().try_run(count, cell_cost, first == 0 ? cell : shifted, threads)) {
+      continue;
+    }
+    for (std::int64_t i = first; i < first + count; ++i) cell(i);
   }
 }
 

@@ -63,6 +63,9 @@ TEST(Interrupt, EndsALoop) {
       EXPECT_THROW(loop(), Interrupted) << threads;
     }
     EXPECT_GT(cells, 100);
+    std::atomic<std::int64_t> sum = 0;  // of a loop that is long enough for several slices
+    parallel_for(10000, 1 << 24, [&](std::int64_t i) { sum += i; });
+    EXPECT_EQ(sum.load(), std::int64_t{10000} * 9999 / 2);
     std::atomic<int> after = 0;
     parallel_for(1000, 1 << 20, [&](std::int64_t) { ++after; });
     EXPECT_EQ(after, 1000) << "the next loop is complete";
