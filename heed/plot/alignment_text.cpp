@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kBetween = 2;  // columns between neighbouring words
 constexpr std::size_t kLeast = 2;    // smallest width of a cell: one column is hard to see
 
-// Weights below a tenth are not shown: nearly every cell has a little.
+// Weights below a tenth are not shown, since nearly every cell has a little; nor is NaN.
 constexpr std::string_view shade(float weight) {
-  if (weight < 0.1f) return " ";
+  if (!(weight >= 0.1f)) return " ";
   if (weight < 0.3f) return "░";
   if (weight < 0.5f) return "▒";
   if (weight < 0.75f) return "▓";

@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
+
+#include "heed/base/error.h"
 
 namespace heed::plot {
 namespace {
 
-// Two decimals are a hundredth of a pixel; trailing zeros are dropped to keep files small.
+// Two decimals are a hundredth of a pixel; trailing zeros are dropped to keep files small. All
+// numbers of a picture come through here, so that none of them is invalid.
 std::string number(double x) {
+  HEED_CHECK(std::isfinite(x), "[svg] a position or size is {}: give finite numbers", x);
   std::string text = fmt::format("{:.2f}", x);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();

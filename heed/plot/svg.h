@@ -33,7 +33,7 @@ struct Font {
   double turn = 0.0;  ///< Rotation in degrees, clockwise around the point.
 };
 
-/// Builds an SVG picture.
+/// Builds an SVG picture. Positions and sizes must be finite.
 class Svg {
  public:
   /// An empty white picture; `label` is its description for screen readers.
