@@ -117,7 +117,7 @@ void bind_cache(nb::module_& m) {
       .def(
           "attend",
           [](const SharedCache& self, nb::handle q, nb::handle score, nb::handle modifiers,
-             nb::handle mask, nb::handle normaliser, std::optional<double> scale) {
+             nb::handle mask, nb::handle normaliser, std::optional<Real> scale) {
             return attend(self, {.q = q,
                                  .score = score,
                                  .modifiers = modifiers,
