@@ -8,9 +8,11 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <system_error>
 
 #include "heed/base/error.h"
+#include "heed/io/printable.h"
 #include "heed/text/unicode.h"
 
 namespace heed::cli {
@@ -160,6 +162,9 @@ void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& wha
       ->capture_default_str();
 }
 
-void print_note(std::string_view text) { fmt::print(stderr, "heed: {}\n", text); }
+void print_note(std::string_view text) {
+  // If standard error is closed or full, nothing can be said.
+  std::fputs(fmt::format("heed: {}\n", io::printable_lines(text)).c_str(), stderr);
+}
 
 }  // namespace heed::cli

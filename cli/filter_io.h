@@ -87,7 +87,8 @@ struct FilterFlags {
 };
 void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& what);
 
-/// Prints a note on standard error.
+/// Prints a note or an error on standard error. It may quote files, so what would control a
+/// terminal is escaped.
 void print_note(std::string_view text);
 
 }  // namespace heed::cli

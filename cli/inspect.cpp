@@ -6,7 +6,9 @@
 #include <string>
 
 #include "cli/verbs.h"
+#include "heed/io/printable.h"
 #include "heed/io/safetensors.h"
+#include "heed/text/unicode.h"
 
 namespace heed::cli {
 namespace {
@@ -17,14 +19,16 @@ void inspect(const std::string& path, bool lenient) {
   std::size_t width = 4, bytes = 0;
   std::int64_t elements = 0;
   for (const io::SafetensorsEntry& entry : file.entries()) {
-    width = std::max(width, entry.name.size());
+    width = std::max(width, unicode::width(io::printable(entry.name)));
     elements += numel(entry.shape);
     bytes += entry.bytes.size();
   }
-  for (const auto& [key, value] : file.metadata()) fmt::print("# {} = {}\n", key, value);
+  for (const auto& [key, value] : file.metadata()) {
+    fmt::print("# {} = {}\n", io::printable(key), io::printable(value));
+  }
   for (const io::SafetensorsEntry& entry : file.entries()) {
-    fmt::print("{:<{}}  {:<5} {:<20} {:>12} bytes{}\n", entry.name, width, entry.dtype_name,
-               to_string(entry.shape), entry.bytes.size(),
+    fmt::print("{:<{}}  {:<5} {:<20} {:>12} bytes{}\n", io::printable(entry.name), width,
+               entry.dtype_name, to_string(entry.shape), entry.bytes.size(),
                entry.dtype ? "" : "  (a type heed cannot compute with)");
   }
   fmt::print("{} tensors, {} elements, {:.1f} MB\n", file.entries().size(), elements,

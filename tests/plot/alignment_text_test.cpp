@@ -66,6 +66,8 @@ TEST(AlignmentText, AWordWiderThanTheRoomStandsAlone) {
 TEST(AlignmentText, ControlCharactersDoNotMoveTheCursor) {
   const std::vector<std::string> source = {"a\x1b[2J"}, target = {"\n"};
   EXPECT_EQ(alignment_text({ones({1, 1}), source, target}), "\na [2J  ██\n");
+  const std::vector<std::string> turned = {"a\u202eb"};
+  EXPECT_EQ(alignment_text({ones({1, 1}), turned, target}), "\na b  ██\n");
 }
 
 TEST(AlignmentText, WeightsThatAreNotNumbersAreNotShown) {

@@ -49,6 +49,16 @@ TEST(Svg, NumbersAreFinite) {
   EXPECT_THAT(error_message([&] { svg.path(path); }), HasSubstr(said));
 }
 
+TEST(Svg, XmlHasNoOtherCharacters) {
+  EXPECT_EQ(escape_xml("a\uFFFEb\uFFFFc"), "a\uFFFDb\uFFFDc");
+  EXPECT_EQ(escape_xml("\U0001FFFE\uFDD0"), "\uFFFD\uFFFD");
+  EXPECT_EQ(escape_xml("a\xff\xed\xa0\x80"), "a\uFFFD\uFFFD\uFFFD\uFFFD") << "not UTF-8";
+  EXPECT_EQ(escape_xml("a\u0085\u009b\x7f"
+                       "b\t\n"),
+            "ab");
+  EXPECT_EQ(escape_xml("\uFFFD\U0010FFFD"), "\uFFFD\U0010FFFD");
+}
+
 TEST(Svg, ChineseStaysAsItIs) { EXPECT_EQ(escape_xml("注意力"), "注意力"); }
 
 }  // namespace
