@@ -212,6 +212,19 @@ def test_mistakes_of_arguments(config: dict[str, Any], tmp_path: pathlib.Path) -
     assert not pathlib.Path(config["model"]).exists()
 
 
+def test_a_text_that_sentencepiece_cannot_learn_from_is_an_error(tmp_path: pathlib.Path) -> None:
+    """SentencePiece calls exit() for some texts, which must not end the interpreter."""
+    for text in ("\ufffd\ufffd\n", "\u2800\n", "\U0010ffff\n", "a\n"):
+        (tmp_path / "text").write_text(text, encoding="utf-8")
+        with pytest.raises(heed.Error, match="sentencepiece"):
+            heed.train(
+                task="language",
+                model=tmp_path / "model",
+                train_sets=[tmp_path / "text"],
+                vocabulary={"kind": "sentencepiece", "size": 6000},
+            )
+
+
 def test_grammar_corpus(tmp_path: pathlib.Path) -> None:
     corpus = heed.grammar_corpus(30, held_out=5, seed=3)
     assert len(set(corpus.training)) == 30 and len(corpus.held_out) == 5
