@@ -131,6 +131,8 @@ def test_curves(tmp_path: pathlib.Path) -> None:
     )
     with pytest.raises(heed.Error):
         heed.plot.curves(tmp_path / "none")
+    with pytest.raises(heed.Error, match="File name too long"):
+        heed.plot.curves("x" * 300)
 
 
 @pytest.mark.parametrize("bad", [-1.0, 0.0, math.nan, math.inf, -math.inf])
