@@ -8,7 +8,6 @@
 #include "heed/base/error.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
-#include "heed/io/json.h"
 #include "heed/io/paths.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/tensor/memory_limit.h"
@@ -158,8 +157,7 @@ const ModelKind& kind_of_model(const std::filesystem::path& folder) {
              "[model] {} has no {}: give the folder of a model that `heed train` has written, or "
              "one of its checkpoints",
              folder.string(), kModelConfigFile);
-  constexpr std::size_t kMost = 1 << 20;
-  const io::Value value = io::parse_json(io::read_file(path, kMost), path.string());
+  const io::Value value = io::detail::read_config(path);
   const io::Value::Table* const table = value.table();
   const io::Value* const name = table != nullptr ? io::find(*table, "kind") : nullptr;
   HEED_CHECK(name != nullptr && name->string() != nullptr,

@@ -209,6 +209,10 @@ def test_mistakes_of_arguments(config: dict[str, Any], tmp_path: pathlib.Path) -
         heed.train(config, schedule={"peak": object()})
     with pytest.raises(TypeError, match="key"):
         heed.train({1: 2})  # type: ignore[dict-item]
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(heed.Error, match="nested deeper than 64"):
+        heed.train({"train_sets": endless})
     assert not pathlib.Path(config["model"]).exists()
 
 

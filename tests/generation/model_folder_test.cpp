@@ -179,6 +179,15 @@ TEST(ModelFolder, RefusesParametersOfAnotherModel) {
   EXPECT_THAT(error_message([&] { load_model(dir.path()); }), HasSubstr("model.safetensors"));
 }
 
+// Labels may be many: what save_model() writes, load_model() reads.
+TEST(ModelFolder, ReadsALargeConfig) {
+  const TempDir dir;
+  TextClassifier classifier = tiny_classifier();
+  classifier.labels[0] = std::string(2 << 20, 'x');
+  save_model(classifier, dir.path());
+  EXPECT_EQ(load_text_classifier(dir.path()).labels, classifier.labels);
+}
+
 // A config must not make heed take memory for sizes that the file of weights cannot hold.
 TEST(ModelFolder, RefusesSizesThatTheFileCannotHold) {
   const auto message = [](const std::string& from, const std::string& to) {
