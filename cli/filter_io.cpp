@@ -126,7 +126,7 @@ bool TextLines::next(std::string& line) {
   return true;
 }
 
-bool TextLines::would_wait() const {
+bool TextLines::would_wait() {
   return reader_.name() == "standard input" && !reader_.has_line() && !wait_for_input(0);
 }
 

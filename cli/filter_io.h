@@ -60,7 +60,7 @@ class TextLines {
   /// at the end. With OnBadLine::stop, an invalid line throws heed::Error.
   bool next(std::string& line);
   /// Whether next() would block: then waiting results should be written.
-  bool would_wait() const;
+  bool would_wait();
   /// "standard input:17"
   std::string place() const { return reader_.place(); }
   /// A description of the lines that were skipped or mended; "" if there were none.
