@@ -8,6 +8,7 @@
 
 #include "cli/verbs.h"
 #include "heed/base/error.h"
+#include "heed/io/paths.h"
 #include "heed/training/average.h"
 #include "heed/training/checkpoints.h"
 
@@ -27,8 +28,7 @@ std::vector<std::filesystem::path> chosen(const AverageArguments& arguments) {
   HEED_CHECK(folders.empty() != arguments.model.empty(),
              "[average] give either the folders of models, or --model and --last");
   if (!folders.empty()) return folders;
-  HEED_CHECK(std::filesystem::is_directory(arguments.model), "[average] there is no folder {}",
-             arguments.model);
+  HEED_CHECK(io::is_folder(arguments.model), "[average] there is no folder {}", arguments.model);
   const Checkpoints checkpoints(arguments.model, 0);
   const std::vector<std::int64_t> updates = checkpoints.updates();
   HEED_CHECK(std::ssize(updates) >= arguments.last,

@@ -8,11 +8,13 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <system_error>
 
 #include "heed/base/error.h"
 #include "heed/base/interrupt.h"
 #include "heed/base/threads.h"
+#include "heed/io/printable.h"
 #include "heed/text/unicode.h"
 
 namespace heed::cli {
@@ -127,7 +129,7 @@ bool TextLines::next(std::string& line) {
   return true;
 }
 
-bool TextLines::would_wait() const {
+bool TextLines::would_wait() {
   return reader_.name() == "standard input" && !reader_.has_line() && !wait_for_input(0);
 }
 
@@ -169,6 +171,9 @@ void add_thread_flag(CLI::App& verb, int& threads) {
       ->capture_default_str();
 }
 
-void print_note(std::string_view text) { fmt::print(stderr, "heed: {}\n", text); }
+void print_note(std::string_view text) {
+  // If standard error is closed or full, nothing can be said.
+  std::fputs(fmt::format("heed: {}\n", io::printable_lines(text)).c_str(), stderr);
+}
 
 }  // namespace heed::cli

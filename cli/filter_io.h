@@ -61,7 +61,7 @@ class TextLines {
   /// at the end. With OnBadLine::stop, an invalid line throws heed::Error.
   bool next(std::string& line);
   /// Whether next() would block: then waiting results should be written.
-  bool would_wait() const;
+  bool would_wait();
   /// "standard input:17"
   std::string place() const { return reader_.place(); }
   /// A description of the lines that were skipped or mended; "" if there were none.
@@ -91,7 +91,8 @@ void add_filter_flags(CLI::App& verb, FilterFlags& flags, const std::string& wha
 /// The flag --cpu-threads; 0: all.
 void add_thread_flag(CLI::App& verb, int& threads);
 
-/// Prints a note on standard error.
+/// Prints a note or an error on standard error. It may quote files, so what would control a
+/// terminal is escaped.
 void print_note(std::string_view text);
 
 }  // namespace heed::cli

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "cli/verbs.h"
+#include "heed/io/printable.h"
 #include "heed/io/tensor_source.h"
 #include "heed/io/value.h"
 #include "heed/kernels/dequantize.h"
+#include "heed/text/unicode.h"
 
 namespace heed::cli {
 namespace {
@@ -29,7 +31,7 @@ std::vector<std::pair<std::string, std::string>> metadata_of(const io::TensorSou
 
 std::string remark(const io::TensorSource& file, const io::TensorEntry& entry) {
   std::string text;
-  if (const io::TensorEntry* other = file.tied_to(entry)) text += "  (same as " + other->name + ")";
+  if (const io::TensorEntry* other = file.tied_to(entry)) text += "  (same as " + io::printable(other->name) + ")";
   if (!entry.row_major()) text += "  (strides " + to_string(entry.strides) + ")";
   if (!io::info(entry.type).dtype && !kernels::can_dequantize(entry.type)) {
     text += "  (a type heed cannot compute with)";
@@ -42,13 +44,15 @@ void inspect(const std::string& path, bool lenient) {
   std::size_t width = 4, bytes = 0;
   std::int64_t elements = 0;
   for (const io::TensorEntry& entry : file.entries()) {
-    width = std::max(width, entry.name.size());
+    width = std::max(width, unicode::width(io::printable(entry.name)));
     elements += numel(entry.shape);
     bytes += entry.bytes.size();
   }
-  for (const auto& [key, value] : metadata_of(file)) fmt::print("# {} = {}\n", key, value);
+  for (const auto& [key, value] : metadata_of(file)) {
+    fmt::print("# {} = {}\n", io::printable(key), io::printable(value));
+  }
   for (const io::TensorEntry& entry : file.entries()) {
-    fmt::print("{:<{}}  {:<5} {:<20} {:>12} bytes{}\n", entry.name, width,
+    fmt::print("{:<{}}  {:<5} {:<20} {:>12} bytes{}\n", io::printable(entry.name), width,
                io::info(entry.type).name, to_string(entry.shape), entry.bytes.size(),
                remark(file, entry));
   }

@@ -3,24 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <new>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "cli/config_flags.h"
+#include "cli/filter_io.h"
 #include "cli/usage_error.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
 #include "heed/base/version.h"
+#include "heed/io/paths.h"
 
 namespace {
 
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
+
+constexpr std::string_view kNoMemory =
+    "[memory] there is not enough memory for this: use smaller batches, a shorter text, a smaller "
+    "model or a machine with more memory";
+
+// Output stays in a buffer until here, so only here it is known whether all of it was written.
+void finish_output() {
+  errno = 0;
+  std::cout.flush();  // CLI11 prints help to it
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  const int code = errno;
+  HEED_CHECK(written, "[output] cannot write to standard output: {}",
+             code == 0 ? "an earlier write failed" : std::generic_category().message(code));
+}
 
 int run(int argc, char** argv) {
   const char* const program = std::getenv("HEED_PROGRAM");  // ./run sets the name it was called by
@@ -55,19 +77,27 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using heed::cli::print_note;
+  int code = kFailed;
   try {
-    return run(argc, argv);
+    code = run(argc, argv);
+    finish_output();
+    return code;
   } catch (const heed::Error& e) {
-    fmt::print(stderr, "heed: {}\n", e.what());
+    print_note(e.what());
   } catch (const std::filesystem::filesystem_error& e) {
-    fmt::print(stderr, "heed: [file] {}: {}\n", e.path1().string(), e.code().message());
+    print_note(heed::io::message_of(e));
+  } catch (const std::system_error& e) {  // a write to standard output, a thread that cannot start
+    print_note(e.what());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr,
-               "heed: [memory] the system has no more memory: use a smaller batch or model\n");
+    print_note(kNoMemory);
+  } catch (const std::length_error&) {  // more than a vector can hold
+    print_note(kNoMemory);
   } catch (const std::exception& e) {
-    fmt::print(stderr,
-               "heed: {}\nThis is a bug in heed; please report it with the command you ran.\n",
-               e.what());
+    print_note(fmt::format("{}\nThis is a bug in heed; please report it with the command you ran.",
+                           e.what()));
   }
-  return kFailed;
+  // What was printed before the error is still wanted; a second error would say nothing new.
+  std::fflush(stdout);
+  return code == 0 ? kFailed : code;
 }

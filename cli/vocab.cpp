@@ -11,6 +11,7 @@
 #include "cli/vocab_filter.h"
 #include "heed/base/error.h"
 #include "heed/io/config.h"
+#include "heed/io/printable.h"
 #include "heed/text/characters.h"
 #include "heed/text/sentence_piece.h"
 #include "heed/text/sentence_piece_training.h"
@@ -121,7 +122,7 @@ void show(const std::string& path, int first) {
              special.end, special.padding);
   fmt::print("first   ");
   for (std::int32_t id = 0; id < std::min<std::int64_t>(first, tokenizer->size()); ++id) {
-    fmt::print(" {}", tokenizer->piece(id));
+    fmt::print(" {}", io::printable(tokenizer->piece(id)));
   }
   fmt::print("\n");
 }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <system_error>
 #include <vector>
 
 #include "heed/base/error.h"
@@ -28,7 +30,8 @@ struct FilterFlags {
 void print_line(std::string line) {
   line += '\n';
   const bool done = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
-  HEED_CHECK(done && std::fflush(stdout) == 0, "[vocab] cannot write to standard output");
+  HEED_CHECK(done && std::fflush(stdout) == 0, "[vocab] cannot write to standard output: {}",
+             std::generic_category().message(errno));
 }
 
 void encode(const FilterFlags& flags) {

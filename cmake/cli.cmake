@@ -147,6 +147,12 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   add_test(NAME cli.how_to COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/how_to_test.py
                                    $<TARGET_FILE:heed_cli> ${PROJECT_SOURCE_DIR})
   set_tests_properties(cli.how_to PROPERTIES LABELS slow)
+  # Memory is limited there, and the sanitizers reserve more than that.
+  if(NOT HEED_SANITIZE)
+    add_test(NAME cli.program COMMAND ${Python3_EXECUTABLE}
+                                      ${PROJECT_SOURCE_DIR}/tests/cli/program_test.py
+                                      $<TARGET_FILE:heed_cli>)
+  endif()
   set(text ${PROJECT_SOURCE_DIR}/README.md)
   set(vocab ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/tokenizer)
   set(codes ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/bpe_codes/version_2.txt)

@@ -17,13 +17,6 @@ std::optional<std::string_view> column(std::string_view line, int number) {
   return line.substr(0, line.find('\t'));
 }
 
-// Editors on Windows put U+FEFF before the first line; it is not part of the sentence.
-bool read_line(io::LineReader& reader, std::string& line) {
-  if (!reader.next(line)) return false;
-  if (reader.line_number() == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
-  return true;
-}
-
 }  // namespace
 
 ParallelText::ParallelText(const std::filesystem::path& source, const std::filesystem::path& target,
@@ -57,9 +50,9 @@ bool ParallelText::next(TextPair& pair) {
 }
 
 bool ParallelText::read_lines() {
-  const bool source = read_line(source_, source_line_);
+  const bool source = source_.next(source_line_);
   if (!target_) return source;
-  const bool target = read_line(*target_, target_line_);
+  const bool target = target_->next(target_line_);
   if (source != target) {
     source ? count_unmatched(source_, *target_) : count_unmatched(*target_, source_);
   }

@@ -43,7 +43,8 @@ std::vector<std::string_view> split_tabs(std::string_view line, std::size_t most
 
 std::vector<Lines> read_fields(const std::filesystem::path& path, std::size_t wanted,
                                std::size_t most) {
-  io::LineReader reader(path);
+  // sacreBLEU takes a byte order mark for a part of the first line.
+  io::LineReader reader(path, io::kMaxLineBytes, io::ByteOrderMark::keep);
   std::vector<Lines> columns(wanted);
   for (std::string line; next_line(reader, line);) {
     const std::vector<std::string_view> fields = split_tabs(line, most);

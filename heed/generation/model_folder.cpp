@@ -8,8 +8,9 @@
 #include "heed/base/error.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
-#include "heed/io/json.h"
+#include "heed/io/paths.h"
 #include "heed/nn/checkpoint_file.h"
+#include "heed/tensor/memory_limit.h"
 
 namespace heed {
 namespace {
@@ -57,16 +58,35 @@ void write(const FolderConfig& config, const Model& model, const fs::path& folde
   save_parameters(model, folder / kModelFile);
 }
 
+// Makes the model of a config. Its sizes are compared with the file of its weights by the memory
+// that they take, so that a config with wrong sizes cannot take more memory than there is.
+std::unique_ptr<Model> make_model(const FolderConfig& config, const io::SafetensorsFile& weights,
+                                  const fs::path& folder) {
+  std::uint64_t stored = 0;
+  for (const io::SafetensorsEntry& entry : weights.entries()) stored += entry.bytes.size();
+  // Weights may be stored in half the bytes, and initialising them takes temporary memory; tables
+  // of positions and small models need more than their weights.
+  constexpr std::uint64_t kFactor = 16, kExtra = std::uint64_t{256} << 20;
+  const MemoryLimit limit(
+      kFactor * stored + kExtra,
+      fmt::format("[model] {} describes a model that is far larger than {}, which has {} tensors "
+                  "and {} bytes: they do not belong together, or one of them is damaged",
+                  (folder / kModelConfigFile).string(), kModelFile, weights.entries().size(),
+                  stored));
+  Generator unused(0);
+  return config.model.make(unused);
+}
+
 // The model of a folder as the interface of its task.
 template <typename Interface>
 std::unique_ptr<Interface> read_model(const FolderConfig& config, const fs::path& folder) {
-  Generator unused(0);
-  std::unique_ptr<Model> model = config.model.make(unused);
+  const io::SafetensorsFile weights = io::SafetensorsFile::open(folder / kModelFile);
+  std::unique_ptr<Model> model = make_model(config, weights, folder);
   auto* const typed = dynamic_cast<Interface*>(model.get());
   HEED_ASSERT(typed != nullptr);
   model.release();
   std::unique_ptr<Interface> owned(typed);
-  load_parameters(*owned, folder / kModelFile);
+  load_tensors(owned->every_name(), weights);
   owned->eval();
   return owned;
 }
@@ -124,21 +144,20 @@ Loaded load_as(const fs::path& place, Task task) {
 }  // namespace
 
 std::filesystem::path find_model(const std::filesystem::path& folder) {
-  if (std::filesystem::exists(folder / kModelConfigFile)) return folder;
+  if (io::exists(folder / kModelConfigFile)) return folder;
   for (const std::string_view name : {kBestCheckpoint, kLastCheckpoint}) {
-    if (std::filesystem::exists(folder / name / kModelConfigFile)) return folder / name;
+    if (io::exists(folder / name / kModelConfigFile)) return folder / name;
   }
   return folder;
 }
 
 const ModelKind& kind_of_model(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / kModelConfigFile;
-  HEED_CHECK(std::filesystem::exists(path),
+  HEED_CHECK(io::exists(path),
              "[model] {} has no {}: give the folder of a model that `heed train` has written, or "
              "one of its checkpoints",
              folder.string(), kModelConfigFile);
-  constexpr std::size_t kMost = 1 << 20;
-  const io::Value value = io::parse_json(io::read_file(path, kMost), path.string());
+  const io::Value value = io::detail::read_config(path);
   const io::Value::Table* const table = value.table();
   const io::Value* const name = table != nullptr ? io::find(*table, "kind") : nullptr;
   HEED_CHECK(name != nullptr && name->string() != nullptr,

@@ -6,6 +6,12 @@
 #include "heed/io/toml.h"
 
 namespace heed::io::detail {
+namespace {
+
+// The most bytes of a config, read or written.
+constexpr std::size_t kMaxConfigBytes = std::size_t{16} << 20;
+
+}  // namespace
 
 ConfigFormat format_of(const std::filesystem::path& path) {
   const std::string extension = path.extension().string();
@@ -19,9 +25,8 @@ Value parse_config(std::string_view text, std::string_view source, ConfigFormat 
 }
 
 Value read_config(const std::filesystem::path& path) {
-  constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
   const ConfigFormat format = format_of(path);
-  return parse_config(read_file(path, kMaxBytes), path.string(), format);
+  return parse_config(read_file(path, kMaxConfigBytes), path.string(), format);
 }
 
 std::string config_text(const Fields& fields, ConfigFormat format) {
@@ -30,7 +35,11 @@ std::string config_text(const Fields& fields, ConfigFormat format) {
 }
 
 void write_config(const std::filesystem::path& path, const Fields& fields) {
-  write_file(path, config_text(fields, format_of(path)));
+  const std::string text = config_text(fields, format_of(path));
+  HEED_CHECK(text.size() <= kMaxConfigBytes,
+             "[config] {}: the config has {} bytes, and at most {} can be read: shorten its lists",
+             path.string(), text.size(), kMaxConfigBytes);
+  write_file(path, text);
 }
 
 }  // namespace heed::io::detail

@@ -13,9 +13,6 @@
 namespace heed::io {
 namespace {
 
-// Limits memory: the tree of a text can be many times its size.
-constexpr std::size_t kMaxValues = 2'000'000;
-
 // Counts how far the parser has read, because nlohmann's events do not tell.
 class CountingIterator {
  public:
@@ -98,7 +95,8 @@ std::string reason_of(std::string_view what, std::string_view token) {
 // Builds the tree from events; nlohmann prescribes the names of the functions.
 class TreeBuilder {
  public:
-  TreeBuilder(TokenPlace& place, std::string_view source) : place_(place), source_(source) {}
+  TreeBuilder(TokenPlace& place, std::string_view source, std::size_t max_values)
+      : place_(place), source_(source), max_values_(max_values) {}
 
   Value take() { return std::move(root_); }
 
@@ -139,8 +137,8 @@ class TreeBuilder {
 
   // The position of the value that begins here: that of its key, if it has one.
   Position admit(Position own) {
-    if (++count_ > kMaxValues) {
-      throw ParseError("json", source_, own, fmt::format("over {} values", kMaxValues));
+    if (++count_ > max_values_) {
+      throw ParseError("json", source_, own, fmt::format("over {} values", max_values_));
     }
     return !open_.empty() && open_.back().value.table() ? open_.back().key_position : own;
   }
@@ -193,6 +191,7 @@ class TreeBuilder {
 
   TokenPlace& place_;
   std::string_view source_;
+  std::size_t max_values_;
   std::vector<Open> open_;
   Value root_;
   std::size_t count_ = 0;
@@ -200,13 +199,13 @@ class TreeBuilder {
 
 }  // namespace
 
-Value parse_json(std::string_view text, std::string_view source) {
+Value parse_json(std::string_view text, std::string_view source, std::size_t max_values) {
   TokenPlace place(text);
   // nlohmann takes a zero byte for the end of the text and would ignore what follows it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
     throw ParseError("json", source, place.at(zero), "a zero byte");
   }
-  TreeBuilder builder(place, source);
+  TreeBuilder builder(place, source, max_values);
   nlohmann::json::sax_parse(place.begin(), place.end(), &builder);
   return builder.take();
 }

@@ -3,56 +3,74 @@
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "heed/io/json.h"
 
 namespace heed::io {
 namespace {
 
-// The items of a list or table between brackets; one line each if indented.
-template <typename Items, typename Item>
-void append_items(std::string& out, const char* brackets, const Items& items, int indent,
-                  Item item) {
-  const bool indented = indent >= 0 && !items.empty();
-  const int inner = indent >= 0 ? indent + 2 : indent;
-  out += brackets[0];
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i > 0) out += ',';
-    if (indented) out.append("\n").append(static_cast<std::size_t>(inner), ' ');
-    item(items[i], inner);
-  }
-  if (indented) out.append("\n").append(static_cast<std::size_t>(indent), ' ');
-  out += brackets[1];
-}
+class Writer {
+ public:
+  Writer(bool indented, std::size_t max_values) : indented_(indented), max_values_(max_values) {}
 
-void append(std::string& out, const Value& value, int indent) {
-  if (value.boolean()) {
-    out += *value.boolean() ? "true" : "false";
-  } else if (value.integer()) {
-    out += fmt::format("{}", *value.integer());
-  } else if (value.floating()) {
-    out += number_text(*value.floating());
-  } else if (value.string()) {
-    out += quote_json(*value.string());
-  } else if (value.list()) {
-    append_items(out, "[]", *value.list(), indent,
-                 [&](const Value& item, int inner) { append(out, item, inner); });
-  } else if (value.table()) {
-    append_items(out, "{}", *value.table(), indent, [&](const Member& member, int inner) {
-      out.append(quote_json(member.key)).append(inner >= 0 ? ": " : ":");
-      append(out, member.value, inner);
-    });
-  } else {
-    out += "null";
+  std::string take() { return std::move(out_); }
+
+  void append(const Value& value) {
+    HEED_CHECK(++count_ <= max_values_,
+               "[json] over {} values: a text with more of them cannot be read", max_values_);
+    if (value.boolean()) {
+      out_ += *value.boolean() ? "true" : "false";
+    } else if (value.integer()) {
+      out_ += fmt::format("{}", *value.integer());
+    } else if (value.floating()) {
+      out_ += number_text(*value.floating());
+    } else if (value.string()) {
+      out_ += quote_json(*value.string());
+    } else if (value.list()) {
+      append_items("[]", *value.list(), [&](const Value& item) { append(item); });
+    } else if (value.table()) {
+      append_items("{}", *value.table(), [&](const Member& member) {
+        out_.append(quote_json(member.key)).append(indented_ ? ": " : ":");
+        append(member.value);
+      });
+    } else {
+      out_ += "null";
+    }
   }
-}
+
+ private:
+  // The items of a list or table between brackets; one line each if indented.
+  template <typename Items, typename Item>
+  void append_items(const char* brackets, const Items& items, Item item) {
+    HEED_CHECK(++depth_ <= kMaxDepth, "[json] nested deeper than {}: such a text cannot be read",
+               kMaxDepth);
+    const bool on_lines = indented_ && !items.empty();
+    out_ += brackets[0];
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) out_ += ',';
+      if (on_lines) begin_line(depth_);
+      item(items[i]);
+    }
+    --depth_;
+    if (on_lines) begin_line(depth_);
+    out_ += brackets[1];
+  }
+  void begin_line(int depth) { out_.append("\n").append(2 * static_cast<std::size_t>(depth), ' '); }
+
+  bool indented_;
+  std::size_t max_values_;
+  std::size_t count_ = 0;
+  int depth_ = 0;
+  std::string out_;
+};
 
 }  // namespace
 
-std::string write_json(const Value& value, bool indented) {
-  std::string out;
-  append(out, value, indented ? 0 : -1);
-  return out;
+std::string write_json(const Value& value, bool indented, std::size_t max_values) {
+  Writer writer(indented, max_values);
+  writer.append(value);
+  return writer.take();
 }
 
 std::string quote_json(std::string_view text) {

@@ -1,13 +1,16 @@
 #include "heed/io/lines.h"
 
 #include <cstring>
+#include <span>
+#include <utility>
 
 #include "heed/base/error.h"
 
 namespace heed::io {
 
-LineReader::LineReader(const std::filesystem::path& path, std::size_t max_line_bytes)
-    : input_(path), max_line_bytes_(max_line_bytes), buffer_(std::size_t{64} << 10) {}
+LineReader::LineReader(const std::filesystem::path& path, std::size_t max_line_bytes,
+                       ByteOrderMark mark)
+    : input_(path, mark), max_line_bytes_(max_line_bytes), buffer_(std::size_t{64} << 10) {}
 
 bool LineReader::refill() {
   begin_ = 0;
@@ -37,8 +40,18 @@ bool LineReader::next(std::string& line) {
   return found;
 }
 
-bool LineReader::has_line() const {
-  return std::memchr(buffer_.data() + begin_, '\n', end_ - begin_) != nullptr;
+bool LineReader::has_line() {
+  for (std::size_t searched = begin_;;) {
+    if (std::memchr(buffer_.data() + searched, '\n', end_ - searched) != nullptr) return true;
+    // Decompression may have made more than the buffer could take.
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= std::exchange(begin_, 0);
+    searched = end_;
+    if (end_ == buffer_.size() && end_ <= max_line_bytes_) buffer_.resize(2 * buffer_.size());
+    const std::size_t more = input_.read_buffered(std::span(buffer_).subspan(end_));
+    if (more == 0) return false;
+    end_ += more;
+  }
 }
 
 std::string LineReader::place() const { return fmt::format("{}:{}", name(), line_number_); }

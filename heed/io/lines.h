@@ -22,14 +22,14 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 class LineReader {
  public:
   /// Opens a file, or throws heed::Error. A line of more than max_line_bytes is an error.
-  explicit LineReader(const std::filesystem::path& path,
-                      std::size_t max_line_bytes = kMaxLineBytes);
+  explicit LineReader(const std::filesystem::path& path, std::size_t max_line_bytes = kMaxLineBytes,
+                      ByteOrderMark mark = ByteOrderMark::remove);
 
   /// Reads the next line into `line`, without its end ("\n" or "\r\n"); returns false if there is
   /// none. Text after the last line end is a line too.
   bool next(std::string& line);
-  /// True if a whole line is buffered, so that next() need not wait for more input.
-  bool has_line() const;
+  /// True if a whole line was read from the file, so that next() need not wait for more.
+  bool has_line();
   /// The number of the last line that next() returned, from 1; 0 before the first.
   std::int64_t line_number() const { return line_number_; }
   /// The name of the file in messages: its path, or "standard input".

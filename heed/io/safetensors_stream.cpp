@@ -10,6 +10,7 @@
 
 #include "heed/base/error.h"
 #include "heed/io/descriptor.h"
+#include "heed/io/paths.h"
 
 namespace heed::io {
 namespace {
@@ -39,7 +40,7 @@ class Mapping {
 }  // namespace
 
 SafetensorsStream::SafetensorsStream(fs::path target) : target_(std::move(target)) {
-  HEED_CHECK(target_.has_filename() && !fs::is_directory(target_),
+  HEED_CHECK(target_.has_filename() && !is_folder(target_),
              "[safetensors] cannot write to '{}': it is not a file name", target_.string());
   fs::path temporary;
   std::tie(descriptor_, temporary) = open_temporary(directory_of(target_));

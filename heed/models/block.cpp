@@ -19,13 +19,14 @@ BlockOptions sizes_of(const BlockConfig& block) {
 }  // namespace
 
 void BlockConfig::fields(io::Fields& field) {
-  field("embed", embed, "features of a position", {.min = 1, .max = 1 << 20});
-  field("heads", heads, "heads of attention", {.min = 1, .max = 1 << 16});
+  field("embed", embed, "features of a position", {.min = 1, .max = kMaxFeatures});
+  field("heads", heads, "heads of attention", {.min = 1, .max = kMaxFeatures});
   field("kv_heads", kv_heads, "heads of keys and values; 0: as many as heads",
-        {.min = 0, .max = 1 << 16});
-  field("head_size", head_size, "features of a head; 0: embed / heads", {.min = 0, .max = 1 << 20});
+        {.min = 0, .max = kMaxFeatures});
+  field("head_size", head_size, "features of a head; 0: embed / heads",
+        {.min = 0, .max = kMaxFeatures});
   field("hidden", hidden, "features inside the feed-forward network; 0: four times embed",
-        {.min = 0, .max = 1 << 24});
+        {.min = 0, .max = kMaxFeatures});
   field("activation", activation, "activation of the feed-forward network; the last two are gated");
   field("norm", norm.kind, "kind of the norms: LayerNorm or RMSNorm");
   field("norm_first", norm.first, "norms before attention and feed-forward (pre-norm), not after");

@@ -52,6 +52,11 @@ struct BlockNorm {
   std::optional<bool> final = {};  // a norm after the last layer; none: if norms come first
 };
 
+/// The most layers of a stack, and the most features or heads, that a config may have: far more
+/// than is useful, and few enough that products of them do not overflow.
+inline constexpr std::int64_t kMaxLayers = 10'000;
+inline constexpr std::int64_t kMaxFeatures = 1'000'000;
+
 struct BlockConfig {
   std::int64_t embed = 512;
   std::int64_t heads = 8;

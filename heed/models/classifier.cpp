@@ -27,7 +27,7 @@ BlockConfig ClassifierConfig::default_block() {
 void ClassifierConfig::fields(io::Fields& field) {
   field("vocabulary", vocabulary, "tokens; 0: the size of the vocabulary", {.min = 0});
   field("classes", classes, "classes; 0: as in the data", {.min = 0});
-  field("layers", layers, "number of layers", {.min = 1, .max = 10'000});
+  field("layers", layers, "number of layers", {.min = 1, .max = kMaxLayers});
   block.fields(field);
 }
 

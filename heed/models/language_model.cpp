@@ -55,7 +55,7 @@ BlockConfig LanguageModelConfig::default_block() {
 
 void LanguageModelConfig::fields(io::Fields& field) {
   field("vocabulary", vocabulary, "tokens; 0: the size of the vocabulary", {.min = 0});
-  field("layers", layers, "number of layers", {.min = 1, .max = 10'000});
+  field("layers", layers, "number of layers", {.min = 1, .max = kMaxLayers});
   block.fields(field);
   field("tied", tied, "whether embeddings and output share one matrix");
 }

@@ -18,7 +18,8 @@ void StackState::observe(std::vector<LayerWeights>& to, ObservedWeights what) {
 }
 
 Stack::Stack(const StackConfig& config, Generator& generator) {
-  HEED_CHECK(config.layers >= 0, "[stack] {} layers: 0 or more", config.layers);
+  HEED_CHECK(config.layers >= 0 && config.layers <= kMaxLayers,
+             "[stack] {} layers: give a number from 0 to {}", config.layers, kMaxLayers);
   layers.reserve(static_cast<std::size_t>(config.layers));
   for (std::int64_t i = 0; i < config.layers; ++i) {
     layers.emplace_back(config.block, config.kind, generator);

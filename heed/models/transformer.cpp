@@ -48,8 +48,8 @@ void TransformerConfig::fields(io::Fields& field) {
   field("target_vocabulary", target_vocabulary,
         "tokens of the target; 0: the size of its vocabulary", {.min = 0});
   field("padding", padding, "the token that fills rows; none: as in the vocabulary");
-  field("encoder_layers", encoder_layers, "layers of the encoder", {.min = 0, .max = 10'000});
-  field("decoder_layers", decoder_layers, "layers of the decoder", {.min = 1, .max = 10'000});
+  field("encoder_layers", encoder_layers, "layers of the encoder", {.min = 0, .max = kMaxLayers});
+  field("decoder_layers", decoder_layers, "layers of the decoder", {.min = 1, .max = kMaxLayers});
   block.fields(field);
   field("encoder_attention", encoder_attention, "self-attention of the encoder; none: attention");
   field("decoder_attention", decoder_attention, "self-attention of the decoder; none: attention");

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "heed/base/suggest.h"
+#include "heed/io/printable.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 
@@ -37,7 +38,7 @@ Entries entries_of(const SafetensorsFile& file, const LoadOptions& options) {
     for (const Rename& rename : options.rename) name = renamed(std::move(name), rename);
     const auto [other, fresh] = entries.try_emplace(name, &entry);
     HEED_CHECK(fresh, "[load] '{}' and '{}' are both '{}' after renaming: change the rename list",
-               other->second->name, entry.name, name);
+               io::printable(other->second->name), io::printable(entry.name), io::printable(name));
   }
   return entries;
 }
@@ -71,7 +72,7 @@ class Plan {
     if (strict) {
       for (const std::string& name : report_.missing) problems.push_back(missing_text(name));
       for (const std::string& name : report_.unexpected) {
-        problems.push_back(fmt::format("unexpected '{}'", name));
+        problems.push_back(fmt::format("unexpected '{}'", io::printable(name)));
       }
     }
     if (problems.empty()) return;
@@ -134,8 +135,9 @@ class Plan {
     const std::vector<std::string_view> others(report_.unexpected.begin(),
                                                report_.unexpected.end());
     const std::string_view guess = nearest(name, others);
-    return guess.empty() ? fmt::format("missing '{}'", name)
-                         : fmt::format("missing '{}' (the file has '{}')", name, guess);
+    return guess.empty()
+               ? fmt::format("missing '{}'", name)
+               : fmt::format("missing '{}' (the file has '{}')", name, io::printable(guess));
   }
 
   std::map<Key, Source> sources_;

@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kBetween = 2;  // columns between neighbouring words
 constexpr std::size_t kLeast = 2;    // smallest width of a cell: one column is hard to see
 
-// Weights below a tenth are not shown: nearly every cell has a little.
+// Weights below a tenth are not shown, since nearly every cell has a little; nor is NaN.
 constexpr std::string_view shade(float weight) {
-  if (weight < 0.1f) return " ";
+  if (!(weight >= 0.1f)) return " ";
   if (weight < 0.3f) return "░";
   if (weight < 0.5f) return "▒";
   if (weight < 0.75f) return "▓";
@@ -38,13 +38,18 @@ void end_line(std::string& text) {
   text += '\n';
 }
 
-// The words without control characters, which would move the cursor.
+// The words without control characters and bidirectional overrides, which would move the cursor.
 std::vector<std::string> shown(std::span<const std::string> words) {
   std::vector<std::string> all;
   for (const std::string& word : words) {
     std::u32string points = unicode::decode(word);
     std::ranges::replace_if(
-        points, [](char32_t c) { return c < 0x20 || (c >= 0x7f && c < 0xa0); }, U' ');
+        points,
+        [](char32_t c) {
+          return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
+                 (c >= 0x2066 && c <= 0x2069);
+        },
+        U' ');
     all.push_back(unicode::encode(points));
   }
   return all;

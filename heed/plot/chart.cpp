@@ -86,6 +86,9 @@ Scale scale_of(const Chart& chart, double Point::*coordinate, const Axis& axis) 
     }
   }
   HEED_CHECK(scale.low <= scale.high, "[chart] {} has no points", chart.title);
+  HEED_CHECK(std::isfinite(scale.high - scale.low),
+             "[chart] {} goes from {} to {}: the distance is too large to draw", chart.title,
+             scale.low, scale.high);
   // A chart of a single value has room around it too.
   const double least = axis.linear ? 0.01 * std::max(std::abs(scale.high), 1e-9) : 0.1;
   const double room = std::max(kAxisMargin * (scale.high - scale.low), least);
@@ -209,6 +212,7 @@ std::string with_prefix(double value, const std::string& unit) {
   };
   constexpr Prefix kPrefixes[] = {{1e12, "T"}, {1e9, "G"},  {1e6, "M"}, {1e3, "k"},
                                   {1.0, ""},   {1e-3, "m"}, {1e-6, "µ"}};
+  if (!std::isfinite(value)) return fmt::to_string(value);
   if (value < 0.0) return "−" + with_prefix(-value, unit);
   // Short numbers without a unit have no prefix: 4096, not 4.1 k.
   const bool is_short = unit.empty() && value >= 0.1 && value < 1e4;
@@ -225,6 +229,9 @@ void draw_chart(Svg& svg, const Chart& chart, const Box& box) {
   Scale x = scale_of(chart, &Point::x, chart.x), y = scale_of(chart, &Point::y, chart.y);
   const Box plot{box.x + kLeft, box.y + kTop, box.width - kLeft - kRight,
                  box.height - kTop - kBottom};
+  HEED_CHECK(plot.width > 0.0 && plot.height > 0.0,
+             "[chart] {} by {} pixels leave no room for lines: give more than {} by {}", box.width,
+             box.height, kLeft + kRight, kTop + kBottom);
   x.begin = plot.x;
   x.extent = plot.width;
   y.begin = plot.y + plot.height;

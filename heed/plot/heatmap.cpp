@@ -36,14 +36,37 @@ void check(const Heatmap& map) {
              map.title, map.rows.size(), map.columns.size(), to_string(map.weights.shape()));
 }
 
+// A picture of larger squares or letters is a mistake, and numbers beyond make it unreadable.
+constexpr double kMostPixels = 10000.0;
+
+void check(const HeatmapStyle& style) {
+  const auto fits = [](double pixels) { return pixels > 0.0 && pixels <= kMostPixels; };
+  HEED_CHECK(fits(style.cell), "[heatmap] cell is {}: give the side of a square, from 0 to {}",
+             style.cell, kMostPixels);
+  HEED_CHECK(fits(style.label_size) && fits(style.title_size),
+             "[heatmap] label_size is {} and title_size {}: give sizes of letters, from 0 to {}",
+             style.label_size, style.title_size, kMostPixels);
+  HEED_CHECK(std::isfinite(style.power) && style.power > 0.0,
+             "[heatmap] power is {}: give a positive number, below 1 to make small weights visible",
+             style.power);
+}
+
+// The largest weight that is a number; 1 if none is positive.
+double largest(const std::vector<double>& weights) {
+  double most = 0.0;
+  for (const double weight : weights) {
+    if (std::isfinite(weight)) most = std::max(most, weight);
+  }
+  return most > 0.0 ? most : 1.0;
+}
+
 // The number of shades. More cannot be distinguished, and neighbours of the same shade are drawn as
 // one box.
 constexpr int kShades = 32;
 
 void draw_cells(Svg& svg, const std::vector<double>& w, std::int64_t columns, Point corner,
                 const HeatmapStyle& style) {
-  const double most = w.empty() ? 1.0 : *std::max_element(w.begin(), w.end());
-  const double unit = style.relative && most > 0.0 ? most : 1.0;
+  const double unit = style.relative ? largest(w) : 1.0;
   std::array<std::vector<Box>, kShades + 1> shades;
   for (std::size_t i = 0; i < w.size(); ++i) {
     // NaN stays NaN and is white.
@@ -86,6 +109,7 @@ std::string weight_color(double weight) {
 
 HeatmapRoom heatmap_room(const Heatmap& map, const HeatmapStyle& style) {
   check(map);
+  check(style);
   HeatmapRoom room;
   room.left = room_for(map.rows, style.label_size);
   room.top = (map.title.empty() ? 0.0 : style.title_size + 2.0 * kLabelGap) +
@@ -122,8 +146,7 @@ void draw_heatmap(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& st
 }
 
 std::string heatmap_svg(const std::vector<Heatmap>& maps, const HeatmapStyle& style) {
-  HEED_CHECK(style.cell > 0.0 && style.per_line > 0,
-             "[heatmap] cell {} and per_line {} must be positive", style.cell, style.per_line);
+  HEED_CHECK(style.per_line > 0, "[heatmap] per_line is {}: give at least 1", style.per_line);
   struct Placed {
     const Heatmap* map;
     Point at;

@@ -23,9 +23,9 @@ struct Heatmap {
 
 /// Sizes and colors of heat maps.
 struct HeatmapStyle {
-  double cell = 14.0;    ///< Side of a square.
+  double cell = 14.0;    ///< Side of a square; sizes are above 0, up to 10000.
   bool relative = true;  ///< The largest weight of the matrix is the darkest color; else 1 is.
-  /// The shade is weight^power; a power below 1 makes small weights visible.
+  /// The shade is weight^power; a power below 1 makes small weights visible. Above 0.
   double power = 1.0;
   double label_size = 10.0;   ///< Letter size of row and column labels.
   double title_size = 12.0;   ///< Letter size of the title.
@@ -38,7 +38,7 @@ struct HeatmapRoom {
   double width = 0.0, height = 0.0;  ///< Including labels and title.
 };
 
-/// The layout of a matrix; throws if the numbers of labels do not match it.
+/// The layout of a matrix; throws if the numbers of labels do not match it or the style is invalid.
 HeatmapRoom heatmap_room(const Heatmap& map, const HeatmapStyle& style = {});
 /// Draws one matrix; `at` is its upper left corner, including labels.
 void draw_heatmap(Svg& svg, const Heatmap& map, Point at, const HeatmapStyle& style = {});

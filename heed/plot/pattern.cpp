@@ -15,6 +15,7 @@ namespace heed::plot {
 namespace {
 
 constexpr std::int64_t kFeatures = 32;
+constexpr std::int64_t kMostPositions = 4096;  // 64 MB of weights for each head
 
 // Waves of decreasing wavelength over the positions: neighbouring positions are similar, and so are
 // some distant ones.
@@ -49,7 +50,9 @@ AttentionInput input_of(const Traits& traits, const PatternOptions& options) {
 }  // namespace
 
 std::vector<Heatmap> pattern_of(const Mechanism& mechanism, const PatternOptions& options) {
-  HEED_CHECK(options.positions > 0, "[pattern] positions {} must be positive", options.positions);
+  HEED_CHECK(options.positions > 0 && options.positions <= kMostPositions,
+             "[pattern] positions is {}: give a number from 1 to {}", options.positions,
+             kMostPositions);
   std::vector<std::string> all = {fmt::format("embed={}", kFeatures)};
   for (const std::string& option : sample_options(mechanism)) all.push_back(option);
   all.insert(all.end(), options.options.begin(), options.options.end());

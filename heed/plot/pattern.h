@@ -12,7 +12,7 @@ namespace heed::plot {
 
 /// The size and options of the layer.
 struct PatternOptions {
-  std::int64_t positions = 32;
+  std::int64_t positions = 32;  ///< From 1 to 4096.
   bool causal = false;
   std::vector<std::string> options = {};  ///< Of the layer; override those of its sample.
 };

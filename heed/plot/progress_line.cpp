@@ -41,7 +41,8 @@ std::string joined(const std::vector<std::string>& words) {
 }  // namespace
 
 std::string progress_text(const ProgressLine& line, std::int64_t columns) {
-  const double share = std::clamp(line.share.value_or(0.0), 0.0, 1.0);
+  const double given = line.share.value_or(0.0);
+  const double share = std::isnan(given) ? 0.0 : std::clamp(given, 0.0, 1.0);
   std::vector<std::string> parts = line.parts;
   const auto text = [&](const std::string& drawn) {
     std::vector<std::string> words{line.title, drawn};
@@ -60,6 +61,8 @@ std::string progress_text(const ProgressLine& line, std::int64_t columns) {
 
 std::string duration_text(double seconds) {
   constexpr std::int64_t kMinute = 60, kHour = 3600, kDay = 86400;
+  constexpr double kMostSeconds = 1e15;  // of what llround can return
+  if (std::isnan(seconds) || seconds > kMostSeconds) return "?";
   const auto s = static_cast<std::int64_t>(std::llround(std::max(seconds, 0.0)));
   if (s < kMinute) return fmt::format("{} s", s);
   if (s < kHour) return fmt::format("{}:{:02}", s / kMinute, s % kMinute);

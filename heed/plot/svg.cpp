@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
+
+#include "heed/base/error.h"
+#include "heed/text/unicode.h"
 
 namespace heed::plot {
 namespace {
 
-// Two decimals are a hundredth of a pixel; trailing zeros are dropped to keep files small.
+// Two decimals are a hundredth of a pixel; trailing zeros are dropped to keep files small. All
+// numbers of a picture come through here, so that none of them is invalid.
 std::string number(double x) {
+  HEED_CHECK(std::isfinite(x), "[svg] a position or size is {}: give finite numbers", x);
   std::string text = fmt::format("{:.2f}", x);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
@@ -30,8 +36,12 @@ std::string box_text(const Box& box) {
 }  // namespace
 
 std::string escape_xml(std::string_view text) {
+  // XML has neither U+FFFE nor U+FFFF, and discourages all other code points without a character.
+  const auto is_character = [](char32_t c) {
+    return (c & 0xfffe) != 0xfffe && (c < 0xfdd0 || c > 0xfdef);
+  };
   std::string result;
-  for (const char c : text) {
+  for (const char32_t c : unicode::decode(text)) {
     switch (c) {
       case '&':
         result += "&amp;";
@@ -49,7 +59,9 @@ std::string escape_xml(std::string_view text) {
         result += "&#39;";
         break;
       default:
-        if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) result += c;
+        if (c >= 0x20 && (c < 0x7f || c >= 0xa0)) {
+          unicode::append(result, is_character(c) ? c : unicode::kReplacement);
+        }
     }
   }
   return result;

@@ -33,7 +33,7 @@ struct Font {
   double turn = 0.0;  ///< Rotation in degrees, clockwise around the point.
 };
 
-/// Builds an SVG picture.
+/// Builds an SVG picture. Positions and sizes must be finite.
 class Svg {
  public:
   /// An empty white picture; `label` is its description for screen readers.
@@ -58,7 +58,8 @@ class Svg {
   std::string body_;
 };
 
-/// Replaces & < > and quotes by entities and removes control characters, which XML cannot contain.
+/// Text for XML: & < > and quotes become entities, control characters are removed, and what XML
+/// cannot contain besides, such as U+FFFE and bytes that are not UTF-8, becomes U+FFFD.
 std::string escape_xml(std::string_view text);
 
 }  // namespace heed::plot

@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "heed/tensor/memory_limit.h"
+
 namespace heed {
 namespace {
 // The header takes one cache line, so that the data after it is aligned like the block.
@@ -12,6 +14,7 @@ static_assert(sizeof(Storage) <= kHeader);
 std::size_t Storage::block_bytes() const { return keeper_ ? kHeader : kHeader + bytes_; }
 
 Ref<Storage> Storage::allocate(std::size_t bytes) {
+  MemoryLimit::count(bytes);
   auto* const block = static_cast<std::byte*>(arena::take(kHeader + bytes));
   return Ref<Storage>::adopt(new (block) Storage(block + kHeader, bytes, nullptr, false));
 }

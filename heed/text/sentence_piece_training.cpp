@@ -12,6 +12,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/random.h"
+#include "heed/io/isolated.h"
 #include "heed/io/lines.h"
 #include "heed/io/value.h"
 #include "heed/text/unicode.h"
@@ -25,15 +26,16 @@ namespace {
 constexpr char32_t kUnknownMark = 0x2585;
 constexpr char32_t kSpaceMark = 0x2581;
 
-// True if SentencePiece can learn from a line. If no line is usable, SentencePiece ends the program
-// instead of reporting an error.
+// True if SentencePiece can learn from a line. Most of its normalisations drop U+FFFD, control
+// characters and characters without width; a line of nothing else is empty for it.
 bool is_usable(std::string_view line, const SentencePieceOptions& options) {
   if (line.size() > static_cast<std::size_t>(options.max_sentence_bytes)) return false;
   bool visible = false;
   for (const char32_t c : unicode::decode(line)) {
     if (c == kUnknownMark) return false;
     const unicode::Kind kind = unicode::kind_of(c);
-    visible |= c != kSpaceMark && kind != unicode::Kind::separator && kind != unicode::Kind::other;
+    visible |= c != kSpaceMark && c != unicode::kReplacement && kind != unicode::Kind::separator &&
+               kind != unicode::Kind::other;
   }
   return visible;
 }
@@ -136,14 +138,18 @@ std::optional<std::int64_t> number_after(std::string_view message, std::string_v
 
 std::string train(Sentences& sentences, const SentencePieceOptions& options) {
   HEED_CHECK(!sentences.empty(),
-             "[sentencepiece] there is no text to learn from: the lines are empty, or longer than "
-             "max_sentence_bytes ({})",
+             "[sentencepiece] there is no text to learn from: the lines have no visible character "
+             "of valid UTF-8, or are longer than max_sentence_bytes ({})",
              options.max_sentence_bytes);
-  std::string model;
-  const auto status =
-      sentencepiece::SentencePieceTrainer::Train(flags_of(options), &sentences, &model);
-  if (!status.ok()) fail_training(status.ToString(), options);
-  return model;
+  const std::unordered_map<std::string, std::string> flags = flags_of(options);
+  // SentencePiece calls exit() where it finds its own conditions violated, for example if nothing
+  // is left of a text after normalisation. This must not end the process that uses heed.
+  return io::run_isolated("[sentencepiece] the training", [&] {
+    std::string model;
+    const auto status = sentencepiece::SentencePieceTrainer::Train(flags, &sentences, &model);
+    if (!status.ok()) fail_training(status.ToString(), options);
+    return model;
+  });
 }
 
 }  // namespace

@@ -20,8 +20,6 @@
 namespace heed {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
-
 std::unique_ptr<Tokenizer> from_file(const TokenizerFile& file, std::string_view source) {
   switch (file.kind) {
     case TokenizerKind::words:
@@ -74,7 +72,7 @@ std::unique_ptr<Tokenizer> parse_tokenizer(std::string content, std::string_view
 }
 
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path) {
-  return parse_tokenizer(io::read_input(path, kMaxBytes), path.string());
+  return parse_tokenizer(io::read_input(path, kMaxTokenizerBytes), path.string());
 }
 
 void save_tokenizer(const Tokenizer& tokenizer, const std::filesystem::path& path) {

@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/io/config.h"
+#include "heed/io/json.h"
 
 namespace heed {
 
@@ -48,7 +49,20 @@ TokenizerFile tokenizer_file(TokenizerKind kind, const Vocabulary& vocabulary) {
   return file;
 }
 
-std::string tokenizer_text(const TokenizerFile& file) { return io::to_json(file); }
+std::string tokenizer_text(const TokenizerFile& file) {
+  constexpr std::size_t kOthers = 16;  // more than the members of a file
+  HEED_CHECK(
+      file.tokens.size() + file.counts.size() + file.codes.size() + kOthers <= io::kMaxValues,
+      "[tokenizer] {} tokens are too many for a file: at most {} can be read, or half of "
+      "them with counts; make a smaller vocabulary",
+      file.tokens.size(), io::kMaxValues - kOthers);
+  std::string text = io::to_json(file);
+  HEED_CHECK(text.size() <= kMaxTokenizerBytes,
+             "[tokenizer] {} tokens make a file of {} bytes, and at most {} can be read: make a "
+             "smaller vocabulary",
+             file.tokens.size(), text.size(), kMaxTokenizerBytes);
+  return text;
+}
 
 bool is_tokenizer_text(std::string_view text) {
   constexpr std::size_t kHead = 256;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,7 +47,10 @@ struct TokenizerFile {
 /// A file with the given kind and vocabulary; the caller sets the other members.
 TokenizerFile tokenizer_file(TokenizerKind kind, const Vocabulary& vocabulary);
 
-/// The file as text.
+/// The most bytes of a tokenizer's file, read or written.
+inline constexpr std::size_t kMaxTokenizerBytes = std::size_t{1} << 30;
+
+/// The file as text; throws if it would be too large to be read.
 std::string tokenizer_text(const TokenizerFile& file);
 
 /// True if a text looks like a tokenizer file.

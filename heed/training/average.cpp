@@ -7,6 +7,7 @@
 #include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
 #include "heed/io/folder.h"
+#include "heed/io/paths.h"
 #include "heed/io/safetensors.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/tensor/copy.h"
@@ -56,11 +57,11 @@ void average_models(std::span<const fs::path> folders, const fs::path& to) {
   fs::path temporary = place;
   temporary += ".heed-tmp";
   io::write_folder(place, temporary, [&](const fs::path& folder) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folders.back())) {
-      const std::string name = entry.path().filename().string();
+    for (const fs::path& path : io::list_folder(folders.back())) {
+      const std::string name = path.filename().string();
       if (name == kModelFile || is_of_training(name)) continue;
       constexpr std::size_t kMost = std::size_t{1} << 30;
-      io::write_file(folder / name, io::read_file(entry.path(), kMost));
+      io::write_file(folder / name, io::read_file(path, kMost));
     }
     save_tensors(mean, folder / kModelFile);
   });

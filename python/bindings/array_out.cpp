@@ -11,6 +11,7 @@
 #include "python/bindings/dlpack.h"
 #include "python/bindings/exchange.h"
 #include "python/bindings/half.h"
+#include "python/bindings/imported.h"
 
 namespace heed::python {
 namespace {
@@ -140,10 +141,8 @@ nb::object dlpack_capsule(const Memory& memory, nb::handle max_version) {
 
 // ---- libraries ----
 
-// Looked up once and kept until the end of the process.
-nb::handle function_of(const char* module, const char* name) {
-  return nb::object(nb::module_::import_(module).attr(name)).release();
-}
+constinit Imported numpy_asarray("numpy", "asarray");
+constinit Imported numpy_ndarray("numpy", "ndarray");
 
 nb::object exported(Memory memory) {
   const auto bytes = static_cast<std::int64_t>(size_of(memory.tensor.dtype()));
@@ -152,10 +151,7 @@ nb::object exported(Memory memory) {
   return nb::cast(std::move(memory));
 }
 
-nb::object numpy_array(Memory memory) {
-  static const nb::handle asarray = function_of("numpy", "asarray");
-  return asarray(exported(std::move(memory)));
-}
+nb::object numpy_array(Memory memory) { return numpy_asarray.get()(exported(std::move(memory))); }
 
 nb::object exchanged(const dlpack::ExchangeApi& api, const Memory& memory) {
   void* object = nullptr;
@@ -166,7 +162,7 @@ nb::object exchanged(const dlpack::ExchangeApi& api, const Memory& memory) {
 }
 
 bool is_numpy(nb::handle object) {
-  static const nb::handle ndarray = function_of("numpy", "ndarray");
+  const nb::handle ndarray = numpy_ndarray.get();
   return object.type().is(ndarray) || PyObject_IsInstance(object.ptr(), ndarray.ptr()) == 1;
 }
 

@@ -28,9 +28,10 @@ nb::object copy_of(const Tensor& x) {
   return to_numpy(x.dtype() == DType::bf16 ? cast_data(x, DType::f32) : clone_data(x));
 }
 
-/// A cache that is not changed while a thread attends to it. A thread takes the mutex while it
-/// holds the interpreter's lock, and a reader releases the interpreter's lock while it computes. So
-/// a reader never waits, and a writer waits only for readers, which need nothing from it.
+/// A cache that is not changed while a thread attends to it. Its content is read and changed with
+/// the interpreter's lock held; only attending releases it, and takes a lock of the cache instead.
+/// No thread waits for a lock of the cache while it holds the interpreter's: the thread that has
+/// the former may need the latter, for the function of a mask.
 class SharedCache {
  public:
   explicit SharedCache(KvCache cache) : cache_(std::move(cache)) {}
@@ -39,13 +40,28 @@ class SharedCache {
 
   template <typename F>
   void change(const F& f) {
-    const std::unique_lock lock(mutex_);
+    const auto writing = take<std::unique_lock<std::shared_mutex>>();
     f(cache_);
   }
-  std::shared_lock<std::shared_mutex> lock_for_reading() const { return std::shared_lock(mutex_); }
+  std::shared_lock<std::shared_mutex> lock_for_reading() const {
+    return take<std::shared_lock<std::shared_mutex>>();
+  }
 
  private:
+  // Whoever waits for the mutex holds the turn, so that readers cannot keep a writer out.
+  template <typename Lock>
+  Lock take() const {
+    std::unique_lock turn(turn_, std::try_to_lock);
+    Lock lock(mutex_, std::defer_lock);
+    if (turn.owns_lock() && lock.try_lock()) return lock;
+    const Unlocked released;
+    if (!turn.owns_lock()) turn.lock();
+    lock.lock();
+    return lock;
+  }
+
   KvCache cache_;
+  mutable std::mutex turn_;
   mutable std::shared_mutex mutex_;
 };
 
@@ -58,8 +74,8 @@ nb::object attend(const SharedCache& cache, Arguments arguments) {
   Tensor output;
   {
     const Unlocked unlocked;
-    // Released before the interpreter's lock is taken again, also if an exception is thrown: a
-    // thread that changes the cache holds that lock while it waits.
+    // Released before the interpreter's lock is taken again, also if an exception is thrown, so
+    // that a thread that waits to change the cache can go on at once.
     const auto held = std::move(reading);
     const Request::Prepared ready = request.prepare();
     const Tensor q = dtype == DType::bf16 ? cast_data(ready.q, DType::f32) : ready.q;
@@ -101,7 +117,7 @@ void bind_cache(nb::module_& m) {
       .def(
           "attend",
           [](const SharedCache& self, nb::handle q, nb::handle score, nb::handle modifiers,
-             nb::handle mask, nb::handle normaliser, std::optional<double> scale) {
+             nb::handle mask, nb::handle normaliser, std::optional<Real> scale) {
             return attend(self, {.q = q,
                                  .score = score,
                                  .modifiers = modifiers,

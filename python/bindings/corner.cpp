@@ -3,6 +3,7 @@
 #include <string>
 
 #include "heed/base/error.h"
+#include "python/bindings/number.h"
 #include "python/bindings/python_error.h"
 
 namespace heed::python {
@@ -10,7 +11,7 @@ namespace heed::python {
 namespace nb = nanobind;
 
 Corner corner_of(nb::handle corner) {
-  if (std::int64_t offset = 0; nb::try_cast(corner, offset)) return Corner::offset(offset);
+  if (const auto offset = whole_number_in(corner)) return Corner::offset(*offset);
   if (!nb::isinstance<nb::str>(corner)) {
     throw_type_error("corner: give 'top_left', 'bottom_right' or a whole number");
   }

@@ -11,7 +11,7 @@ void def_attention(nb::module_& m, const char* name, F f, const Extra&... extra)
   m.def(
       name,
       [f](nb::handle q, nb::handle k, nb::handle v, nb::handle score, nb::handle modifiers,
-          nb::handle mask, nb::handle normaliser, std::optional<double> scale, double dropout,
+          nb::handle mask, nb::handle normaliser, std::optional<Real> scale, Real dropout,
           std::optional<std::uint64_t> seed, bool enable_gqa, bool return_weights, bool return_lse,
           nb::handle return_scores, nb::handle out, nb::handle past_key, nb::handle past_value,
           bool return_present) {

@@ -25,6 +25,10 @@ struct Known {
   const dlpack::ExchangeApi* api = nullptr;
 };
 
+// A program uses one or two types of arrays; any further ones are looked up at every call. The
+// interpreter's lock protects the list.
+constinit std::array<Known, 8> known_types = {};
+
 }  // namespace
 
 bool is_causal_bias(nanobind::handle type) {
@@ -33,18 +37,19 @@ bool is_causal_bias(nanobind::handle type) {
 }
 
 const dlpack::ExchangeApi* exchange_api(nanobind::handle type) {
-  // A program uses one or two types of arrays; any further ones are looked up at every call. The
-  // interpreter's lock protects the list.
-  static std::array<Known, 8> known;
-  for (Known& entry : known) {
+  for (const Known& entry : known_types) {
     if (entry.type == type.ptr()) return entry.api;
-    if (entry.type == nullptr) {
-      Py_INCREF(type.ptr());
-      entry = {type.ptr(), find(type)};
-      return entry.api;
-    }
   }
-  return find(type);
+  // May run Python code, and so let another thread add types, this one among them.
+  const dlpack::ExchangeApi* const api = find(type);
+  for (Known& entry : known_types) {
+    if (entry.type == type.ptr()) break;
+    if (entry.type != nullptr) continue;
+    Py_INCREF(type.ptr());
+    entry = {type.ptr(), api};
+    break;
+  }
+  return api;
 }
 
 }  // namespace heed::python

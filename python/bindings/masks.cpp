@@ -16,13 +16,16 @@
 #include "python/bindings/bind.h"
 #include "python/bindings/corner.h"
 #include "python/bindings/foreign_memory.h"
+#include "python/bindings/number.h"
 #include "python/bindings/python_error.h"
 #include "python/bindings/tree.h"
 
 namespace heed::python {
 namespace {
 
-std::int64_t limit(std::optional<std::int64_t> n) { return n.value_or(kUnlimited); }
+std::int64_t limit(const char* name, std::optional<Whole> n) {
+  return n ? n->value(name) : kUnlimited;
+}
 
 Tensor booleans_of(const char* name, nb::handle array) {
   const Tensor visible = array_of(name, array).tensor;
@@ -130,8 +133,8 @@ void bind_position_masks(nb::module_& m) {
       "as in a prefix language model.");
   m.def(
       "window",
-      [](std::optional<std::int64_t> left, std::optional<std::int64_t> right, nb::handle corner) {
-        return window(limit(left), limit(right), corner_of(corner));
+      [](std::optional<Whole> left, std::optional<Whole> right, nb::handle corner) {
+        return window(limit("left", left), limit("right", right), corner_of(corner));
       },
       nb::arg("left").none(), nb::arg("right").none(), nb::arg("corner") = "top_left",
       nb::sig("def window(left: int | None, right: int | None, corner: str | int = 'top_left') -> "
@@ -139,8 +142,9 @@ void bind_position_masks(nb::module_& m) {
       "A query at position p attends to keys p - left to p + right; None is no limit.");
   m.def(
       "dilated_window",
-      [](std::int64_t left, std::int64_t right, std::int64_t step, nb::handle corner) {
-        return dilated_window({left, right, step}, corner_of(corner));
+      [](Whole left, Whole right, Whole step, nb::handle corner) {
+        return dilated_window({left.value("left"), right.value("right"), step.value("step")},
+                              corner_of(corner));
       },
       nb::arg("left"), nb::arg("right"), nb::arg("step"), nb::arg("corner") = "top_left",
       nb::sig("def dilated_window(left: int, right: int, step: int, corner: str | int = "
@@ -148,8 +152,8 @@ void bind_position_masks(nb::module_& m) {
       "A query at position p attends to keys p + n step for n from -left to right.");
   m.def(
       "window_around",
-      [](nb::handle centres, double reach) {
-        return window_around(floats_of("centres", centres).tensor, reach);
+      [](nb::handle centres, Real reach) {
+        return window_around(floats_of("centres", centres).tensor, reach.value("reach"));
       },
       nb::arg("centres"), nb::arg("reach"),
       "Query i attends to the keys j with |j - centres[b, h, i]| <= reach (Luong et al. 2015, "

@@ -44,15 +44,25 @@ std::optional<std::string> name_in(nb::handle object) {
   return nb::cast<nb::str>(object).c_str();
 }
 
+bool requires_gradient(nb::handle object) {
+  if (PyObject_CheckBuffer(object.ptr()) != 0)
+    return false;  // NumPy's arrays have none, and the check is slow
+  PyObject* const flag = PyObject_GetAttrString(object.ptr(), "requires_grad");
+  if (flag == nullptr) {
+    PyErr_Clear();
+    return false;
+  }
+  Py_DECREF(flag);  // True and False live on
+  return flag == Py_True;
+}
+
+bool gradients_are_enabled() {
+  return nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")());
+}
+
 // A PyTorch tensor that requires a gradient would silently lose it in a call that is not recorded.
 void refuse_gradient(const char* name, nb::handle object) {
-  if (PyObject_CheckBuffer(object.ptr()) != 0)
-    return;  // NumPy's arrays have none, and the check is slow
-  PyObject* const flag = PyObject_GetAttrString(object.ptr(), "requires_grad");
-  if (flag == nullptr) return PyErr_Clear();
-  const bool tracked = flag == Py_True;
-  Py_DECREF(flag);
-  if (tracked && nb::cast<bool>(nb::module_::import_("torch").attr("is_grad_enabled")())) {
+  if (requires_gradient(object) && gradients_are_enabled()) {
     throw_type_error("{} requires a gradient: use heed.torch.attention, or {}.detach()", name,
                      name);
   }
@@ -113,8 +123,9 @@ Request::Request(const Arguments& arguments, Recording recording)
   read_modifiers(arguments.modifiers);
   read_mask(arguments.mask);
   read_normaliser(arguments.normaliser);
-  if (arguments.dropout != 0.0) {
-    spec_.reweights.push_back(weight_dropout(arguments.dropout, stream_of(arguments.seed)));
+  const double dropout = arguments.dropout ? number("dropout", *arguments.dropout) : 0.0;
+  if (dropout != 0.0) {
+    spec_.reweights.push_back(weight_dropout(dropout, stream_of(arguments.seed)));
   }
 }
 
@@ -140,7 +151,9 @@ void Request::add_stage(const StageArgument& part) {
 
 void Request::read_score(const Arguments& arguments) {
   if (const auto name = name_in(arguments.score)) {
-    spec_.score = score_by_name(*name, arguments.scale);
+    std::optional<double> scale;
+    if (arguments.scale) scale = number("scale", *arguments.scale);
+    spec_.score = score_by_name(*name, scale);
     return;
   }
   const StageArgument& part = part_of("score", arguments.score, Role::score);
@@ -182,6 +195,21 @@ void Request::read_normaliser(nb::handle normaliser) {
   } else {
     add_stage(part_of("normaliser", normaliser, Role::normaliser));
   }
+}
+
+double Request::number(const char* name, Real given) const {
+  if (const auto value = number_in(given.object)) return *value;
+  // A recorded call is made for gradients; PyTorch has disabled its own meanwhile.
+  const bool wants_gradient =
+      requires_gradient(given.object) && (recording_ == Recording::on || gradients_are_enabled());
+  if (wants_gradient) {
+    throw_type_error(
+        "{} requires a gradient, which heed does not compute for it: give {}.item(), "
+        "or a stage such as heed.temperature, which has one",
+        name, name);
+  }
+  double value = 0.0;
+  return nb::try_cast(given.object, value) ? value : given.value(name);
 }
 
 Tensor Request::parameter(std::size_t i) const {

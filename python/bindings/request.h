@@ -10,6 +10,7 @@
 #include "heed/attention/cache.h"
 #include "heed/attention/spec.h"
 #include "python/bindings/array.h"
+#include "python/bindings/number.h"
 #include "python/bindings/stage_argument.h"
 
 namespace heed::python {
@@ -18,8 +19,8 @@ namespace heed::python {
 struct Arguments {
   nb::handle q, k = {}, v = {};
   nb::handle score, modifiers, mask, normaliser;
-  std::optional<double> scale = {};
-  double dropout = 0.0;
+  std::optional<Real> scale = {};
+  std::optional<Real> dropout = {};
   std::optional<std::uint64_t> seed = {};
   bool enable_gqa = false;
   nb::handle past_key = nb::handle(Py_None), past_value = nb::handle(Py_None);
@@ -64,6 +65,9 @@ class Request {
   void read_modifiers(nb::handle modifiers);
   void read_mask(nb::handle mask);
   void read_normaliser(nb::handle normaliser);
+  /// A number of this call. Unlike a stage's, it may be an array of one element, since nothing
+  /// keeps it; but it has no gradient.
+  double number(const char* name, Real given) const;
   /// Array i in the precision that the call computes in.
   Tensor parameter(std::size_t i) const;
 

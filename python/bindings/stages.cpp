@@ -8,6 +8,7 @@
 #include "python/bindings/array.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/corner.h"
+#include "python/bindings/number.h"
 #include "python/bindings/seed.h"
 #include "python/bindings/stage_argument.h"
 
@@ -43,9 +44,9 @@ StageArgument additive(nb::handle weights) {
 }
 
 StageArgument cosine(nb::handle scale) {
-  if (double number = 1.0; nb::try_cast(scale, number)) {
+  if (const auto number = number_in(scale)) {
     return {"cosine_score", Role::score, {}, [number](AttentionSpec& spec, Arrays) {
-              spec.score = cosine_score(number);
+              spec.score = cosine_score(*number);
             }};
   }
   return make("cosine_score", Role::score, {named("scale", scale)},
@@ -62,9 +63,9 @@ StageArgument bias(nb::handle array) {
 
 StageArgument alibi_part(nb::handle slopes, nb::handle corner) {
   const Corner at = corner_of(corner);
-  if (std::int64_t heads = 0; nb::try_cast(slopes, heads)) {
-    HEED_CHECK(heads > 0, "[alibi] {} heads: give a positive number of them, or slopes", heads);
-    const nb::object of_paper = to_numpy(alibi_slopes(heads, DType::f64));
+  if (const auto heads = whole_number_in(slopes)) {
+    HEED_CHECK(*heads > 0, "[alibi] {} heads: give a positive number of them, or slopes", *heads);
+    const nb::object of_paper = to_numpy(alibi_slopes(*heads, DType::f64));
     return alibi_part(of_paper, corner);
   }
   return modifier("alibi", {named("slopes", slopes)}, [at](AttentionSpec& spec, Arrays x) {
@@ -72,16 +73,16 @@ StageArgument alibi_part(nb::handle slopes, nb::handle corner) {
   });
 }
 
-StageArgument distance(nb::handle table, std::int64_t zero, nb::handle corner) {
-  return modifier("distance_bias", {named("table", table)},
-                  [zero, at = corner_of(corner)](AttentionSpec& spec, Arrays x) {
-                    spec.modifiers.push_back(distance_bias(x[0], zero, at));
-                  });
+StageArgument distance(nb::handle table, Whole zero, nb::handle corner) {
+  return modifier(
+      "distance_bias", {named("table", table)},
+      [at_zero = zero.value("zero"), at = corner_of(corner)](AttentionSpec& spec, Arrays x) {
+        spec.modifiers.push_back(distance_bias(x[0], at_zero, at));
+      });
 }
 
-StageArgument t5(nb::handle table, bool bidirectional, std::int64_t max_distance,
-                 nb::handle corner) {
-  const T5Options options{bidirectional, max_distance, corner_of(corner)};
+StageArgument t5(nb::handle table, bool bidirectional, Whole max_distance, nb::handle corner) {
+  const T5Options options{bidirectional, max_distance.value("max_distance"), corner_of(corner)};
   return modifier("t5_bias", {named("table", table)}, [options](AttentionSpec& spec, Arrays x) {
     spec.modifiers.push_back(t5_bias(x[0], options));
   });
@@ -101,7 +102,8 @@ StageArgument shaw(nb::handle keys, nb::handle values, nb::handle corner) {
                   });
 }
 
-StageArgument softcap(double cap) {
+StageArgument softcap(Real given) {
+  const double cap = given.value("cap");
   soft_cap(cap);  // rejects invalid caps
   return {"soft_cap", Role::modifier, {}, [cap](AttentionSpec& spec, Arrays) {
             spec.modifiers.push_back(soft_cap(cap));
@@ -109,10 +111,10 @@ StageArgument softcap(double cap) {
 }
 
 StageArgument temperature_part(nb::handle value) {
-  if (double number = 1.0; nb::try_cast(value, number)) {
-    temperature(number);  // rejects 0
+  if (const auto number = number_in(value)) {
+    temperature(*number);  // rejects 0
     return {"temperature", Role::modifier, {}, [number](AttentionSpec& spec, Arrays) {
-              spec.modifiers.push_back(temperature(number));
+              spec.modifiers.push_back(temperature(*number));
             }};
   }
   return modifier("temperature", {named("value", value)}, [](AttentionSpec& spec, Arrays x) {
@@ -120,10 +122,10 @@ StageArgument temperature_part(nb::handle value) {
   });
 }
 
-StageArgument gaussian_part(nb::handle centres, double deviation) {
+StageArgument gaussian_part(nb::handle centres, Real deviation) {
   return modifier("gaussian", {named("centres", centres)},
-                  [deviation](AttentionSpec& spec, Arrays x) {
-                    spec.reweights.push_back(gaussian(x[0], deviation));
+                  [width = deviation.value("deviation")](AttentionSpec& spec, Arrays x) {
+                    spec.reweights.push_back(gaussian(x[0], width));
                   });
 }
 
@@ -134,7 +136,8 @@ StageArgument sink(nb::handle sinks) {
               [](AttentionSpec& spec, Arrays x) { spec.normaliser = softmax_with_sink(x[0]); });
 }
 
-StageArgument top_k(std::int64_t k) {
+StageArgument top_k(Whole given) {
+  const std::int64_t k = given.value("k");
   top_k_weights(k);  // rejects invalid k
   return {"top_k_weights", Role::normaliser, {}, [k](AttentionSpec& spec, Arrays) {
             spec.normaliser = top_k_weights(k);
@@ -186,7 +189,8 @@ void bind_stages(nb::module_& m) {
         "Score sum_d w[d] tanh(q[d] + k[d]): weights [D] or [H, D]; q and k are already projected "
         "(Bahdanau et al. 2015).");
   m.def("cosine_score", &cosine, nb::arg("scale") = 1.0,
-        "Score scale * q . k / (|q| |k|); the scale is a number, or an array of 1 or H numbers.");
+        "Score scale * q . k / (|q| |k|); the scale is a number, which is a constant, or an array "
+        "of 1 or H numbers, which can be learned.");
 
   m.def("dense_bias", &bias, nb::arg("array"),
         "score += array[b, h, i, j]; axes may be 1, and leading axes may be absent.");
@@ -209,7 +213,8 @@ void bind_stages(nb::module_& m) {
         "share the last row (Shaw et al. 2018).");
   m.def("soft_cap", &softcap, nb::arg("cap"), "score = cap tanh(score / cap).");
   m.def("temperature", &temperature_part, nb::arg("value"),
-        "score /= value, a number, or an array of 1 or H numbers.");
+        "score /= value, a number, which is a constant, or an array of 1 or H numbers, which can "
+        "be learned.");
   m.def("gaussian", &gaussian_part, nb::arg("centres"), nb::arg("deviation"),
         "weight *= exp(-(j - centres[b, h, i])^2 / (2 deviation^2)) (Luong et al. 2015, local-p).");
 

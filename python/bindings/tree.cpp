@@ -18,20 +18,22 @@ std::int64_t integer_of(const std::string& name, nb::handle object) {
   return value;
 }
 
-io::Value::Table table_of(const std::string& name, nb::handle object) {
+io::Value value_at(const std::string& name, nb::handle object, int depth);
+
+io::Value::Table table_of(const std::string& name, nb::handle object, int depth) {
   io::Value::Table table;
   for (const auto [key, item] : nb::borrow<nb::dict>(object)) {
     const std::string member = text_of(name.empty() ? "a key" : "a key of " + name, key);
     const std::string path = name.empty() ? member : fmt::format("{}.{}", name, member);
-    table.push_back({member, value_of(path, item)});
+    table.push_back({member, value_at(path, item, depth)});
   }
   return table;
 }
 
-io::Value::List list_of(const std::string& name, nb::handle object) {
+io::Value::List list_of(const std::string& name, nb::handle object, int depth) {
   io::Value::List list;
   for (const nb::handle item : object) {
-    list.push_back(value_of(fmt::format("{}[{}]", name, list.size()), item));
+    list.push_back(value_at(fmt::format("{}[{}]", name, list.size()), item, depth));
   }
   return list;
 }
@@ -54,24 +56,29 @@ struct ToObject {
   }
 };
 
-}  // namespace
-
-io::Value value_of(const std::string& name, nb::handle object) {
+// A list that contains itself would never end.
+io::Value value_at(const std::string& name, nb::handle object, int depth) {
+  HEED_CHECK(depth <= io::kMaxDepth, "{}...: nested deeper than {}", name.substr(0, 100),
+             io::kMaxDepth);
   PyObject* const o = object.ptr();
   if (object.is_none()) return {};
   if (PyBool_Check(o)) return {object.is(nb::handle(Py_True))};
   if (PyLong_Check(o)) return {integer_of(name, object)};
   if (PyFloat_Check(o)) return {PyFloat_AS_DOUBLE(o)};
   if (PyUnicode_Check(o)) return {text_of(name, object)};
-  if (PyDict_Check(o)) return {table_of(name, object)};
-  if (PyList_Check(o) || PyTuple_Check(o)) return {list_of(name, object)};
+  if (PyDict_Check(o)) return {table_of(name, object, depth + 1)};
+  if (PyList_Check(o) || PyTuple_Check(o)) return {list_of(name, object, depth + 1)};
   if (nb::hasattr(object, "__fspath__")) return {path_of(name.c_str(), object).string()};
-  if (nb::hasattr(object, "tolist")) return value_of(name, object.attr("tolist")());
+  if (nb::hasattr(object, "tolist")) return value_at(name, object.attr("tolist")(), depth + 1);
   throw_type_error(
       "{}: {} is none of what a setting can be: bool, int, float, str, a path, None, or a list or "
       "dict of those",
       name, type_of(object));
 }
+
+}  // namespace
+
+io::Value value_of(const std::string& name, nb::handle object) { return value_at(name, object, 0); }
 
 nb::object object_of(const io::Value& value) { return std::visit(ToObject{}, value.data); }
 

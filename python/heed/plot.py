@@ -42,8 +42,19 @@ def _layers(weights: Any) -> list[Any]:
     )
 
 
-def _labels(given: Sequence[str] | None, count: int) -> list[str]:
-    return [str(i) for i in range(count)] if given is None else list(given)
+def _labelled(
+    weights: Any, rows: Sequence[str] | None, columns: Sequence[str] | None
+) -> tuple[list[Any], Sequence[str], Sequence[str]]:
+    """Arrays [heads, rows, columns] and their labels, which are numbers by default."""
+    layers = _layers(weights)
+    if not layers:
+        raise _core.Error("[plot] weights of no layers: give at least one array")
+    queries, keys = layers[0].shape[-2:]
+    return (
+        layers,
+        [str(i) for i in range(queries)] if rows is None else rows,
+        [str(i) for i in range(keys)] if columns is None else columns,
+    )
 
 
 def heatmap(
@@ -60,7 +71,7 @@ def heatmap(
 
     ``rows`` and ``columns`` are labels; by default there are none. ``cell`` is the side of a cell.
     The darkest shade is the largest weight, or 1 if not ``relative``. The shade is weight^power: a
-    power below 1 makes small weights visible.
+    power below 1 makes small weights visible. NaN is white.
     """
     return _core.draw_heatmap(
         _array(weights),
@@ -89,10 +100,7 @@ def sheet(
     ``columns`` name queries and keys; without them they are numbered. ``kind`` sets the title:
     'encoder', 'decoder' or 'cross'. ``layer`` and ``head``, from 1, select one.
     """
-    layers = _layers(weights)
-    shape = layers[0].shape if layers else (0, 0, 0)
-    labels = _labels(rows, shape[-2]), _labels(columns, shape[-1])
-    return _core.draw_sheet(layers, *labels, kind, layer, head)
+    return _core.draw_sheet(*_labelled(weights, rows, columns), kind, layer, head)
 
 
 def page(
@@ -108,10 +116,7 @@ def page(
 
     ``text`` and ``result`` are the input and the output of the model, shown at the top.
     """
-    layers = _layers(weights)
-    shape = layers[0].shape if layers else (0, 0, 0)
-    labels = _labels(rows, shape[-2]), _labels(columns, shape[-1])
-    return _core.draw_page(layers, *labels, kind, text, result)
+    return _core.draw_page(*_labelled(weights, rows, columns), kind, text, result)
 
 
 def _option(value: Any) -> str:

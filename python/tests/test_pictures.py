@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import pathlib
 import re
 from typing import Any
@@ -130,9 +131,49 @@ def test_curves(tmp_path: pathlib.Path) -> None:
     )
     with pytest.raises(heed.Error):
         heed.plot.curves(tmp_path / "none")
+    with pytest.raises(heed.Error, match="File name too long"):
+        heed.plot.curves("x" * 300)
+
+
+@pytest.mark.parametrize("bad", [-1.0, 0.0, math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("name", ["power", "cell"])
+def test_drawing_numbers_are_checked(name: str, bad: float) -> None:
+    with pytest.raises(heed.Error, match=name):
+        heed.plot.heatmap(weights(2, 2), **{name: bad})
+    if name == "cell":
+        with pytest.raises(heed.Error, match=name):
+            heed.plot.pattern("multi_head", positions=4, cell=bad)
+
+
+def test_weights_that_are_not_numbers_are_white() -> None:
+    w = weights(2, 2)
+    w[0, 0] = math.nan
+    white = w.copy()
+    white[0, 0] = 0.0
+    assert str(heed.plot.heatmap(w)) == str(heed.plot.heatmap(white))
+    with pytest.raises(heed.Error, match="not numbers"):
+        heed.plot.sheet(w)
+
+
+@pytest.mark.parametrize("draw", [heed.plot.sheet, heed.plot.page])
+def test_layers_and_labels_are_checked(draw: Any) -> None:
+    with pytest.raises(heed.Error, match="no layers"):
+        draw([])
+    with pytest.raises(heed.Error, match="for 3 query tokens"):
+        draw(weights(2, 2), rows=["a", "b", "c"])
+    with pytest.raises(TypeError, match="rows: one str"):
+        draw(weights(2, 2), rows="ab")
+    with pytest.raises(TypeError, match="columns"):
+        draw(weights(2, 2), columns=2)
+    with pytest.raises(heed.Error, match=r"\[0, 2, 2\]"):
+        draw(np.zeros((0, 2, 2)))
 
 
 def test_mistakes_are_named() -> None:
+    with pytest.raises(heed.Error, match="from 1 to 4096"):
+        heed.plot.pattern("multi_head", positions=1 << 40)
+    with pytest.raises(heed.Error, match="matrix"):
+        heed.plot.heatmap(np.zeros((0, 2)))
     with pytest.raises(heed.Error, match="1 row"):
         heed.plot.heatmap(weights(2, 2), rows=["a"])
     with pytest.raises(heed.Error, match="shape"):

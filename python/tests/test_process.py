@@ -184,6 +184,52 @@ def test_a_cache_that_threads_share() -> None:
     _in_threads(4, work)
 
 
+@pytest.mark.parametrize("attempt", range(3))
+def test_threads_that_make_the_first_results_together(attempt: int) -> None:
+    """Each result needs NumPy, which the first one imports: a new interpreter for each attempt."""
+    program = """
+import sys, threading, heed
+assert "numpy" not in sys.modules
+n = 16
+together = threading.Barrier(n)
+results = []
+def work():
+    together.wait()
+    results.append(heed.alibi_slopes(8).tolist())
+threads = [threading.Thread(target=work) for _ in range(n)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert len(results) == n and all(r == results[0] for r in results)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stderr == "", (ran.returncode, ran.stderr)
+
+
+def test_a_cache_changes_while_the_function_of_a_mask_runs() -> None:
+    """The function needs the interpreter, and so does the thread that waits to change the cache."""
+    cache = heed.KVCache(heads=1, features=4)
+    one = np.ones((1, 1, 1, 4), np.float32)
+    cache.append(one, one)
+    inside, about = threading.Event(), threading.Event()
+
+    def seen(b: Any, h: Any, i: Any, j: Any) -> Any:
+        inside.set()
+        about.wait()
+        time.sleep(0.05)  # lets the other thread come to wait
+        return np.ones((1, 1, 1, j.size), bool)
+
+    def work(i: int) -> None:
+        if i == 0:
+            np.testing.assert_allclose(cache.attend(one, mask=heed.mask_fn(seen)), one, rtol=1e-6)
+            return
+        inside.wait()
+        about.set()
+        cache.append(one, one)
+
+    _in_threads(3, work)
+    assert len(cache) == 3
+
+
 @pytest.mark.parametrize("call", ["attention", "backward", "scores", "attend"])
 def test_other_threads_run_meanwhile(call: str) -> None:
     """With the interpreter's lock held, the counter would not tick in the middle of a call."""

@@ -212,6 +212,88 @@ def test_arrays_of_stages_are_taken_in_the_precision_of_the_call() -> None:
     np.testing.assert_allclose(double, right, atol=1e-12)
 
 
+# ---- numbers and arrays of one element -----------------------------------------------------------
+
+LEARNED = [
+    lambda x: {"modifiers": heed.temperature(x)},
+    lambda x: {"score": heed.cosine_score(x)},
+]
+FIXED = {
+    "cap": heed.soft_cap,
+    "deviation": lambda x: heed.gaussian(np.zeros((1, 1, 3)), x),
+    "zero": lambda x: heed.distance_bias(np.zeros(9), x),
+    "max_distance": lambda x: heed.t5_bias(np.zeros((4, 2)), max_distance=x),
+    "k": heed.top_k_weights,
+    "corner": heed.causal,
+    "left": lambda x: heed.window(x, 1),
+    "step": lambda x: heed.dilated_window(1, 1, x),
+    "reach": lambda x: heed.window_around(np.zeros((1, 1, 3)), x),
+}
+
+
+@pytest.mark.parametrize("shape", [(), (1,)], ids=str)
+@pytest.mark.parametrize("stage", LEARNED)
+def test_an_array_of_one_element_is_a_parameter(stage: Any, shape: tuple[int, ...]) -> None:
+    q, k, v, dy = twin.arrays(9, *4 * [(1, 2, 3, 4)])
+    parameter = np.full(shape, 2.0)
+    options = stage(parameter)
+    fixed = stage(2.0)
+    np.testing.assert_allclose(
+        heed.attention(q, k, v, **options), heed.attention(q, k, v, **fixed), atol=1e-12
+    )
+    (gradient,) = heed.backward(dy, q, k, v, **options).others
+    assert gradient.shape == shape and heed.backward(dy, q, k, v, **fixed).others == ()
+    at = [(heed.attention(q, k, v, **stage(x)) * dy).sum() for x in (2.0 - 1e-5, 2.0 + 1e-5)]
+    np.testing.assert_allclose(gradient.item(), (at[1] - at[0]) / 2e-5, atol=1e-7)
+    parameter[...] = 3.0
+    np.testing.assert_allclose(
+        heed.attention(q, k, v, **options), heed.attention(q, k, v, **stage(3.0)), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("scalar", [2, np.float64(2.0), np.float32(2.0), np.int64(2)], ids=repr)
+@pytest.mark.parametrize("stage", LEARNED)
+def test_scalars_are_constants(stage: Any, scalar: Any) -> None:
+    (part,) = stage(scalar).values()
+    assert part.arrays == []
+
+
+@pytest.mark.parametrize("array", [np.array(2.0), np.array([2.0]), np.array(2), np.array([2])])
+@pytest.mark.parametrize("name", FIXED)
+def test_numbers_that_cannot_be_learned_refuse_arrays(name: str, array: Any) -> None:
+    with pytest.raises(TypeError, match=name):
+        FIXED[name](array)
+    FIXED[name](2)
+    FIXED[name](np.int64(2))
+
+
+def test_an_array_of_one_slope_is_no_number_of_heads() -> None:
+    q, k, v = twin.arrays(10, *3 * [(1, 1, 3, 4)])
+    slopes = np.array([1.7])
+    output = heed.attention(q, k, v, modifiers=heed.alibi(slopes))
+    right = twin.attention(q, k, v, modifiers=(twin.alibi(slopes),)).output
+    np.testing.assert_allclose(output, right, atol=1e-12)
+
+
+def test_whole_numbers_have_no_fraction() -> None:
+    for wrong in (2.5, np.float64(2.5), "2"):
+        with pytest.raises(TypeError, match="k: .*whole number"):
+            heed.top_k_weights(wrong)  # type: ignore[arg-type]
+    with pytest.raises(heed.Error, match="64 bits"):
+        heed.top_k_weights(1 << 80)
+    with pytest.raises(TypeError, match="cap: str"):
+        heed.soft_cap("2")  # type: ignore[arg-type]
+
+
+def test_scale_and_dropout_are_read_at_the_call() -> None:
+    q, k, v = twin.arrays(11, *3 * [(1, 2, 3, 4)])
+    np.testing.assert_array_equal(
+        heed.attention(q, k, v, scale=np.array(0.3)), heed.attention(q, k, v, scale=0.3)
+    )
+    with pytest.raises(TypeError, match="scale: str"):
+        heed.attention(q, k, v, scale="0.3")  # type: ignore[arg-type]
+
+
 def _call(**options: Any) -> Any:
     return heed.attention(*twin.arrays(6, (1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4)), **options)
 

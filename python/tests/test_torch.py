@@ -254,6 +254,37 @@ def test_no_gradient_is_lost_silently():
     assert table.grad is not None and bias.grad is not None
 
 
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_a_tensor_of_one_element_is_learned(shape):
+    q, k, v = (draw(1, 2, 3, 4).detach() for _ in range(3))
+    for stage in (
+        lambda x: {"modifiers": heed.temperature(x)},
+        lambda x: {"score": heed.cosine_score(x)},
+    ):
+        parameter = torch.full(shape, 2.0, requires_grad=True)
+        ht.attention(q, k, v, **stage(parameter)).square().sum().backward()
+        assert parameter.grad.shape == shape and parameter.grad.abs().item() > 0
+
+
+def test_numbers_that_require_a_gradient_are_refused():
+    q, k, v = draw(1, 2, 3, 4), draw(1, 2, 3, 4), draw(1, 2, 3, 4)
+    number = torch.tensor(0.3, requires_grad=True)
+    for name in ("scale", "dropout"):
+        with pytest.raises(TypeError, match=f"{name} requires a gradient"):
+            ht.attention(q, k, v, **{name: number})
+        with pytest.raises(TypeError, match=f"{name} requires a gradient"):
+            heed.attention(q.detach(), k.detach(), v.detach(), **{name: number})
+    close(
+        ht.scaled_dot_product_attention(q, k, v, scale=number.detach()),
+        F.scaled_dot_product_attention(q, k, v, scale=0.3),
+        1e-5,
+    )
+    with torch.no_grad():
+        ht.attention(q, k, v, scale=number)
+    with pytest.raises(TypeError, match="cap: .*cannot be learned: give float"):
+        heed.soft_cap(number)
+
+
 def test_dropout_of_everything():
     x = draw(2, 3, 8)
     assert not F.scaled_dot_product_attention(x, x, x, dropout_p=1.0).any()

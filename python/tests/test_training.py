@@ -242,7 +242,24 @@ def test_mistakes_of_arguments(config: dict[str, Any], tmp_path: pathlib.Path) -
         heed.train(config, schedule={"peak": object()})
     with pytest.raises(TypeError, match="key"):
         heed.train({1: 2})  # type: ignore[dict-item]
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(heed.Error, match="nested deeper than 64"):
+        heed.train({"train_sets": endless})
     assert not pathlib.Path(config["model"]).exists()
+
+
+def test_a_text_that_sentencepiece_cannot_learn_from_is_an_error(tmp_path: pathlib.Path) -> None:
+    """SentencePiece calls exit() for some texts, which must not end the interpreter."""
+    for text in ("\ufffd\ufffd\n", "\u2800\n", "\U0010ffff\n", "a\n"):
+        (tmp_path / "text").write_text(text, encoding="utf-8")
+        with pytest.raises(heed.Error, match="sentencepiece"):
+            heed.train(
+                task="language",
+                model=tmp_path / "model",
+                train_sets=[tmp_path / "text"],
+                vocabulary={"kind": "sentencepiece", "size": 6000},
+            )
 
 
 def test_grammar_corpus(tmp_path: pathlib.Path) -> None:

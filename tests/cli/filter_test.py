@@ -4,6 +4,7 @@
 Usage: filter_test.py HEED. It trains three models for a few seconds; what they say is nonsense, how they say it is not.
 """
 
+import gzip
 import json
 import pathlib
 import re
@@ -87,6 +88,27 @@ def test_streams(folder, sentences):
             assert process.stdout.readline().decode() == answer + "\n", sentence
         process.stdin.close()
         assert process.wait() == 0
+
+
+def test_compressed_streams(folder):
+    """All lines that have arrived are answered, also those that decompression holds back."""
+    lines = [f"the dog sees {i} small trees and one big house" for i in range(3000)]
+    expected = run("classify", "-m", folder / "c", given="\n".join(lines) + "\n")[0].splitlines()
+    packed = gzip.compress(("\n".join(lines) + "\n").encode())
+    with start("classify", "-m", folder / "c") as process:
+        process.stdin.write(packed)
+        process.stdin.flush()  # and stays open
+        for answer in expected:
+            assert same_output(process.stdout.readline().decode().rstrip("\n"), answer)
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def test_byte_order_marks(folder):
+    """One before the first line of the input changes nothing."""
+    for model, verb in (("t", "translate"), ("c", "classify")):
+        plain = run(verb, "-m", folder / model, given="Who sleeps?\n")[0]
+        assert run(verb, "-m", folder / model, given="\ufeffWho sleeps?\n")[0] == plain, verb
 
 
 def test_empty_lines(folder):

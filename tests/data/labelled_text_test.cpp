@@ -42,6 +42,18 @@ TEST_F(LabelledText, KeepsTheLabelsGiven) {
               HasSubstr("text:2 has the unknown label \"d\""));
 }
 
+TEST_F(LabelledText, AByteOrderMarkIsNoPartOfALabel) {
+  const LabelledCorpus corpus = read(
+      "\xEF\xBB\xBF"
+      "sad\tno\nsad\to\n");
+  EXPECT_THAT(corpus.names, ElementsAre("sad"));
+  EXPECT_EQ(read("\xEF\xBB\xBF"
+                 "b\tx\n",
+                 {.labels = {"b"}})
+                .size(),
+            1);
+}
+
 TEST_F(LabelledText, CutsLongTexts) {
   const LabelledCorpus corpus = read("a\txyxy\na\txy\n", {.max_length = 3, .begin = false});
   EXPECT_EQ(letters_.decode(corpus.texts[0]), "xyx");

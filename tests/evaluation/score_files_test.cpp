@@ -33,6 +33,10 @@ TEST_F(ScoreFiles, LinesLoseWhiteSpaceAtTheirEnds) {
   EXPECT_THAT(read_lines(file(test::gzip("a\nb\n"))), ElementsAre("a", "b"));
 }
 
+TEST_F(ScoreFiles, AByteOrderMarkStaysAsInSacrebleu) {
+  EXPECT_THAT(read_lines(file("\uFEFFa\n")), ElementsAre("\uFEFFa"));
+}
+
 TEST_F(ScoreFiles, ColumnsAreBetweenTabs) {
   EXPECT_THAT(read_columns(file("a\tb\nc\td\n")),
               ElementsAre(ElementsAre("a", "c"), ElementsAre("b", "d")));

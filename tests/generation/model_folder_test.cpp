@@ -179,6 +179,35 @@ TEST(ModelFolder, RefusesParametersOfAnotherModel) {
   EXPECT_THAT(error_message([&] { load_model(dir.path()); }), HasSubstr("model.safetensors"));
 }
 
+// Labels may be many: what save_model() writes, load_model() reads.
+TEST(ModelFolder, ReadsALargeConfig) {
+  const TempDir dir;
+  TextClassifier classifier = tiny_classifier();
+  classifier.labels[0] = std::string(2 << 20, 'x');
+  save_model(classifier, dir.path());
+  EXPECT_EQ(load_text_classifier(dir.path()).labels, classifier.labels);
+}
+
+// A config must not make heed take memory for sizes that the file of weights cannot hold.
+TEST(ModelFolder, RefusesSizesThatTheFileCannotHold) {
+  const auto message = [](const std::string& from, const std::string& to) {
+    const TempDir dir;
+    save_model(tiny_generator(), dir.path());
+    edit_config(dir, from, to);
+    return error_message([&] { load_model(dir.path()); });
+  };
+  EXPECT_THAT(message("\"layers\": 2", "\"layers\": 1000000000"), HasSubstr("from 1 to 10000"));
+  EXPECT_THAT(message("\"layers\": 2", "\"layers\": 10000"),
+              HasSubstr("far larger than model.safetensors"));
+  const std::string vocabulary = fmt::format("\"vocabulary\": {}", letters()->size());
+  EXPECT_THAT(message(vocabulary, "\"vocabulary\": 2000000000"), HasSubstr("far larger"));
+  EXPECT_THAT(message(vocabulary, "\"vocabulary\": 4611686018427387904"),
+              HasSubstr("more elements than memory can"));
+  EXPECT_THAT(message("learned max_length=16", "learned max_length=10000000000"),
+              HasSubstr("far larger"));
+  EXPECT_THAT(message("\"head_size\": 0", "\"head_size\": 1000000"), HasSubstr("far larger"));
+}
+
 // ---- folders of former versions -----------------------------------------------------------------
 
 TEST(ModelFolder, LoadsATranslatorOfTheFormerVersion) {

@@ -197,6 +197,15 @@ TEST(Config, AConfigFileHasABound) {
   write_file(dir / "big.toml", std::string((16u << 20) + 1, '#'));
   EXPECT_THAT(error_message([&] { load_config(dir / "big.toml", train); }),
               HasSubstr("larger than"));
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+  for (const char* const name : {"written.toml", "written.json"}) {
+    train.vocabs = {std::string(kMost - 4096, 'x')};
+    save_config(dir / name, train);
+    EXPECT_LE(std::filesystem::file_size(dir / name), kMost);
+    train.vocabs = {std::string(kMost, 'x')};
+    EXPECT_THAT(error_message([&] { save_config(dir / name, train); }),
+                HasSubstr("at most 16777216 can be read"));
+  }
 }
 
 TEST(Config, LimitsAreCheckedWithoutAText) {

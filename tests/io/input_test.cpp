@@ -8,7 +8,9 @@
 
 #include <fcntl.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "heed/base/random.h"
 #include "heed/io/file.h"
@@ -102,6 +104,72 @@ TEST(Input, GivesWhatAPipeHasWithoutWaitingForMore) {
   ::close(writer);
   EXPECT_EQ(input.read(buffer), 0u);
   EXPECT_EQ(input.read(buffer), 0u);
+}
+
+TEST(Input, ZeroBytesMayFollowPackedData) {
+  const TempDir folder;
+  const std::string zeros(100'000, '\0');
+  const std::string packed = test::gzip("a");
+  EXPECT_EQ(read_back(folder, packed + '\0'), "a");
+  EXPECT_EQ(read_back(folder, packed + zeros), "a");
+  EXPECT_EQ(read_back(folder, packed + zeros + test::gzip("b") + zeros), "ab");
+  const std::string message = error_message([&] { read_back(folder, packed + zeros + "x"); });
+  EXPECT_THAT(message, AllOf(HasSubstr("not gzip follow the compressed data"),
+                             HasSubstr(fmt::format("byte {}", packed.size() + zeros.size()))));
+}
+
+TEST(Input, RemovesAByteOrderMark) {
+  const TempDir folder;
+  const std::string mark = "\xEF\xBB\xBF";
+  for (const std::string& text : {std::string(), std::string("a"), mark, long_text()}) {
+    EXPECT_EQ(read_back(folder, mark + text), text);
+    EXPECT_EQ(read_back(folder, test::gzip(mark + text)), text);
+  }
+  for (const std::string& text : {mark.substr(0, 1), mark.substr(0, 2), "a" + mark}) {
+    EXPECT_EQ(read_back(folder, text), text) << "no mark at the beginning";
+  }
+  write_file(folder / "file", mark + "a");
+  Input kept(folder / "file", ByteOrderMark::keep);
+  std::string buffer(10, ' ');
+  EXPECT_EQ(kept.read(buffer), 4u);
+}
+
+TEST(Input, FindsAMarkThatComesInPieces) {
+  const TempDir folder;
+  const std::filesystem::path path = folder / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int writer = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(writer, 0);
+  Input input(path);
+  std::thread slow([&] {
+    for (const char* const byte : {"\xEF", "\xBB", "\xBF", "a"}) {
+      ASSERT_EQ(::write(writer, byte, 1), 1);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  std::string buffer(10, ' ');
+  EXPECT_EQ(input.read(buffer), 1u);
+  EXPECT_EQ(buffer[0], 'a');
+  slow.join();
+  ::close(writer);
+}
+
+TEST(Input, GivesAllThatItHasReadWithoutReadingMore) {
+  const TempDir folder;
+  const std::filesystem::path path = folder / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int writer = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(writer, 0);
+  const std::string packed = test::gzip(std::string(500'000, 'a'));
+  ASSERT_EQ(::write(writer, packed.data(), packed.size()), std::ssize(packed));
+  Input input(path);
+  std::string buffer(1000, ' ');
+  EXPECT_EQ(input.read_buffered(buffer), 0u) << "nothing is read yet";
+  std::size_t total = input.read(buffer);
+  // The pipe stays open: read() would wait for ever at the end.
+  while (const std::size_t n = input.read_buffered(buffer)) total += n;
+  EXPECT_EQ(total, 500'000u);
+  ::close(writer);
 }
 
 }  // namespace

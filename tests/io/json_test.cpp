@@ -120,9 +120,14 @@ TEST(Json, DepthIsLimited) {
 }
 
 TEST(Json, TheNumberOfValuesIsLimited) {
-  std::string text = "[[]";
-  for (int i = 0; i < 2'000'000; ++i) text += ",[]";
-  EXPECT_THAT(error_of(text + "]"), HasSubstr("over 2000000 values"));
+  // "[[],[],[]]" has four values.
+  const auto error_with = [](std::string_view text, std::size_t limit) {
+    return error_message([&] { parse_json(text, "a.json", limit); });
+  };
+  EXPECT_EQ(error_with("[[],[],[]]", 4), "(no error)");
+  EXPECT_THAT(error_with("[[],[],[]]", 3), HasSubstr("over 3 values"));
+  EXPECT_EQ(error_with(R"({"a": 1, "b": {"c": null}})", 4), "(no error)");
+  EXPECT_THAT(error_with(R"({"a": 1, "b": {"c": null}})", 3), HasSubstr("over 3 values"));
 }
 
 }  // namespace

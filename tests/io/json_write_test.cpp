@@ -66,5 +66,24 @@ TEST(JsonWrite, StringsReadBackExactly) {
   EXPECT_THAT(error_message([] { quote_json("\xff"); }), HasSubstr("not valid UTF-8"));
 }
 
+// Whatever is written can be read: the limits are the same from both sides.
+TEST(JsonWrite, RefusesWhatCouldNotBeRead) {
+  for (const bool indented : {false, true}) {
+    const std::string text = write_json(sample(), indented, 9);
+    parse_json(text, "", 9);
+    EXPECT_THAT(error_message([&] { write_json(sample(), indented, 8); }),
+                HasSubstr("over 8 values"));
+    EXPECT_THAT(error_message([&] { parse_json(text, "", 8); }), HasSubstr("over 8 values"));
+  }
+  const auto nested = [](int depth) {
+    Value value{Value::List{}};
+    for (int i = 1; i < depth; ++i) value = {Value::List{std::move(value)}};
+    return value;
+  };
+  parse_json(write_json(nested(kMaxDepth), true), "");
+  EXPECT_THAT(error_message([&] { write_json(nested(kMaxDepth + 1), true); }),
+              HasSubstr("nested deeper than 64"));
+}
+
 }  // namespace
 }  // namespace heed::io

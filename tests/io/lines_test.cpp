@@ -1,8 +1,11 @@
 // Lines: their ends, their numbers, their greatest length.
 #include "heed/io/lines.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 #include <vector>
@@ -92,6 +95,37 @@ TEST(Lines, KnowsWhetherALineIsAtHand) {
   EXPECT_FALSE(reader.has_line()) << "the last one may go on";
   reader.next(line);
   EXPECT_EQ(line, "c");
+}
+
+// Decompression makes more than one buffer of what one read of a pipe gave.
+TEST(Lines, LinesInsideZlibAreAtHand) {
+  const TempDir folder;
+  const std::filesystem::path path = folder / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int writer = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(writer, 0);
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += "the same line\n";
+  text += std::string(300'000, 'x') + "\n";
+  const std::string packed = test::gzip(text);
+  ASSERT_EQ(::write(writer, packed.data(), packed.size()), std::ssize(packed));
+  LineReader reader(path);
+  std::string line;
+  ASSERT_TRUE(reader.next(line));
+  int lines = 1;
+  // The pipe stays open: a reader that waits for it here would wait for ever.
+  for (; reader.has_line(); ++lines) ASSERT_TRUE(reader.next(line));
+  EXPECT_EQ(lines, 50'001);
+  EXPECT_EQ(line.size(), 300'000u);
+  ::close(writer);
+}
+
+TEST(Lines, AByteOrderMarkIsNoPartOfTheFirstLine) {
+  const std::string mark = "\xEF\xBB\xBF";
+  EXPECT_THAT(lines_of(mark + "a\n" + mark + "b\n"), ElementsAre("a", mark + "b"));
+  EXPECT_THAT(lines_of(mark), ElementsAre()) << "an empty file";
+  EXPECT_THAT(lines_of(mark + "\n"), ElementsAre(""));
+  EXPECT_THAT(lines_of(test::gzip(mark + "a")), ElementsAre("a"));
 }
 
 }  // namespace

@@ -130,7 +130,8 @@ TEST(Stack, AllRowsMayBeDropped) {
 }
 
 TEST(Stack, WrongUseSaysWhatIsWrong) {
-  EXPECT_EQ(error_message([] { Stack stack(small(-1)); }), "[stack] -1 layers: 0 or more");
+  EXPECT_EQ(error_message([] { Stack stack(small(-1)); }),
+            "[stack] -1 layers: give a number from 0 to 10000");
   const Stack three(small(3)), two(small(2));
   StackState state = two.start({.batch = 1});
   EXPECT_EQ(error_message([&] {

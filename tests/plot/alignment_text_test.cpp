@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "heed/tensor/create.h"
@@ -65,6 +66,14 @@ TEST(AlignmentText, AWordWiderThanTheRoomStandsAlone) {
 TEST(AlignmentText, ControlCharactersDoNotMoveTheCursor) {
   const std::vector<std::string> source = {"a\x1b[2J"}, target = {"\n"};
   EXPECT_EQ(alignment_text({ones({1, 1}), source, target}), "\na [2J  ██\n");
+  const std::vector<std::string> turned = {"a\u202eb"};
+  EXPECT_EQ(alignment_text({ones({1, 1}), turned, target}), "\na b  ██\n");
+}
+
+TEST(AlignmentText, WeightsThatAreNotNumbersAreNotShown) {
+  const std::vector<std::string> words = {"a"};
+  const Tensor nan = full({1, 1}, std::numeric_limits<float>::quiet_NaN());
+  EXPECT_EQ(alignment_text({nan, words, words}), "   a\na\n");
 }
 
 TEST(AlignmentText, WeightsMustFitTheWords) {

@@ -198,5 +198,22 @@ TEST(Chart, OnlyPositiveNumbers) {
   EXPECT_THAT(draw({}), HasSubstr("t has no points"));
 }
 
+TEST(Chart, RefusesWhatCannotBeDrawn) {
+  const auto chart = [](double from, double to) {
+    return Chart{.x = {.linear = true},
+                 .y = {.linear = true},
+                 .series = {{.name = "s", .points = {{from, 1.0}, {to, 2.0}}, .color = "#000000"}}};
+  };
+  EXPECT_THAT(error_message([&] { chart_svg(chart(-1.7e308, 1.7e308)); }),
+              HasSubstr("too large to draw"));
+  EXPECT_THAT(error_message([&] { chart_svg(chart(0.0, 1.0), 40.0); }), HasSubstr("no room"));
+  EXPECT_THAT(error_message([&] { chart_svg(chart(0.0, 1.0), 400.0, -1.0); }),
+              HasSubstr("no room"));
+  EXPECT_THAT(error_message([&] { chart_svg(chart(0.0, 1.0), std::nan("")); }),
+              HasSubstr("finite"));
+  EXPECT_THAT(chart_svg(chart(5e-324, 1e300)), HasSubstr("</svg>"));
+  EXPECT_EQ(with_prefix(std::nan(""), "s"), "nan");
+}
+
 }  // namespace
 }  // namespace heed::plot

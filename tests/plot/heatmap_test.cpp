@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "heed/tensor/create.h"
 #include "tests/support/count.h"
 #include "tests/support/error_message.h"
@@ -53,6 +56,38 @@ TEST(Heatmap, LinesOfMatrices) {
   const Heatmap map{.weights = ones({2, 3})};
   const std::string two = heatmap_svg({map, map, map}, {.cell = 10, .per_line = 2});
   EXPECT_THAT(two, HasSubstr(R"(viewBox="0 0 96 76")"));
+}
+
+TEST(Heatmap, WeightsThatAreNotNumbersAreWhite) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::string numbers =
+      heatmap_svg({{.weights = from_values<float>({0.0f, 0.5f, 0.25f}, {1, 3})}});
+  EXPECT_EQ(heatmap_svg({{.weights = from_values<float>({kNan, 0.5f, 0.25f}, {1, 3})}}), numbers);
+  EXPECT_EQ(heatmap_svg({{.weights = from_values<float>({-kInfinity, 0.5f, 0.25f}, {1, 3})}}),
+            numbers);
+  const std::string infinite =
+      heatmap_svg({{.weights = from_values<float>({kInfinity, 0.5f, 0.25f}, {1, 3})}});
+  EXPECT_THAT(infinite, HasSubstr(weight_color(0.5))) << "the unit is the largest finite weight";
+  EXPECT_THAT(heatmap_svg({{.weights = empty({0, 3})}}), HasSubstr("</svg>"));
+  EXPECT_THAT(heatmap_svg({{.weights = empty({3, 0})}}), HasSubstr("</svg>"));
+  EXPECT_THAT(heatmap_svg({}), HasSubstr("</svg>"));
+}
+
+TEST(Heatmap, StylesAreChecked) {
+  const std::vector<Heatmap> maps = {{.weights = ones({2, 3})}};
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {-1.0, 0.0, kInfinity, std::nan("")}) {
+    EXPECT_THAT(error_message([&] { heatmap_svg(maps, {.power = bad}); }), HasSubstr("power is"));
+    EXPECT_THAT(error_message([&] { heatmap_svg(maps, {.cell = bad}); }), HasSubstr("cell is"));
+    EXPECT_THAT(error_message([&] { heatmap_svg(maps, {.label_size = bad}); }),
+                HasSubstr("label_size is"));
+    EXPECT_THAT(error_message([&] { heatmap_room(maps[0], {.title_size = bad}); }),
+                HasSubstr("title_size"));
+  }
+  EXPECT_THAT(error_message([&] { heatmap_svg(maps, {.cell = 1e300}); }), HasSubstr("cell is"));
+  EXPECT_THAT(error_message([&] { heatmap_svg(maps, {.per_line = 0}); }), HasSubstr("per_line"));
+  EXPECT_THAT(heatmap_svg(maps, {.power = 1e300}), HasSubstr("</svg>"));
 }
 
 TEST(Heatmap, WrongLabelsAreNamed) {

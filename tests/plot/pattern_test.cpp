@@ -37,8 +37,10 @@ TEST(Pattern, OptionsReachTheLayer) {
   EXPECT_EQ(pattern_of(mechanism, {.options = {"heads=8"}}).size(), 8u);
   EXPECT_THAT(error_message([&] { pattern_of(mechanism, {.options = {"hads=8"}}); }),
               HasSubstr("did you mean"));
-  EXPECT_THAT(error_message([&] { pattern_of(mechanism, {.positions = 0}); }),
-              HasSubstr("must be positive"));
+  for (const std::int64_t positions : {-1ll, 0ll, 5000ll, 1ll << 62}) {
+    EXPECT_THAT(error_message([&] { pattern_of(mechanism, {.positions = positions}); }),
+                HasSubstr("from 1 to 4096"));
+  }
 }
 
 TEST(Pattern, SampleOptionsAreSplitAtSpaces) {

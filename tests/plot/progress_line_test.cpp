@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "heed/plot/table.h"
 
 namespace heed::plot {
@@ -48,6 +51,7 @@ TEST(ProgressLine, SharesBeyondTheEnd) {
   EXPECT_THAT(progress_text({.title = "t", .share = 1.7}, 60), HasSubstr("100 %"));
   EXPECT_THAT(progress_text({.title = "t", .share = -1}, 60), HasSubstr("  0 %"));
   EXPECT_THAT(progress_text({.title = "t", .share = 0.999}, 60), HasSubstr(" 99 %"));
+  EXPECT_THAT(progress_text({.title = "t", .share = std::nan("")}, 60), HasSubstr("  0 %"));
 }
 
 TEST(ProgressLine, Durations) {
@@ -57,6 +61,8 @@ TEST(ProgressLine, Durations) {
   EXPECT_EQ(duration_text(8100), "2:15:00");
   EXPECT_EQ(duration_text(3 * 86400 + 4.5 * 3600), "3 d 4 h");
   EXPECT_EQ(duration_text(-5), "0 s");
+  EXPECT_EQ(duration_text(std::nan("")), "?");
+  EXPECT_EQ(duration_text(std::numeric_limits<double>::infinity()), "?");
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "tests/support/error_message.h"
+
 namespace heed::plot {
 namespace {
 
@@ -32,6 +36,27 @@ TEST(Svg, WordsAreEscaped) {
   EXPECT_THAT(text, HasSubstr(">&lt;&amp;&gt;&#39;</text>"));
   EXPECT_THAT(text, HasSubstr("font-weight=\"bold\" transform=\"rotate(-90 1 2)\""));
   EXPECT_THAT(text, HasSubstr("<g><title>x &lt; y</title>"));
+}
+
+TEST(Svg, NumbersAreFinite) {
+  Svg svg(10, 10, "");
+  const double bad = std::nan("");
+  const std::string said = "position or size is nan";
+  EXPECT_THAT(error_message([&] { Svg(bad, 1, ""); }), HasSubstr(said));
+  EXPECT_THAT(error_message([&] { svg.box({0, 0, bad, 1}, "#ffffff"); }), HasSubstr(said));
+  EXPECT_THAT(error_message([&] { svg.text({bad, 0}, "a"); }), HasSubstr(said));
+  const Point path[] = {{0, 0}, {1, bad}};
+  EXPECT_THAT(error_message([&] { svg.path(path); }), HasSubstr(said));
+}
+
+TEST(Svg, XmlHasNoOtherCharacters) {
+  EXPECT_EQ(escape_xml("a\uFFFEb\uFFFFc"), "a\uFFFDb\uFFFDc");
+  EXPECT_EQ(escape_xml("\U0001FFFE\uFDD0"), "\uFFFD\uFFFD");
+  EXPECT_EQ(escape_xml("a\xff\xed\xa0\x80"), "a\uFFFD\uFFFD\uFFFD\uFFFD") << "not UTF-8";
+  EXPECT_EQ(escape_xml("a\u0085\u009b\x7f"
+                       "b\t\n"),
+            "ab");
+  EXPECT_EQ(escape_xml("\uFFFD\U0010FFFD"), "\uFFFD\U0010FFFD");
 }
 
 TEST(Svg, ChineseStaysAsItIs) { EXPECT_EQ(escape_xml("注意力"), "注意力"); }

@@ -76,6 +76,15 @@ TEST(Characters, FilesCountAsTextDoes) {
   }
 }
 
+TEST(Characters, AByteOrderMarkIsNoCharacterOfAFile) {
+  const TempDir folder;
+  io::write_file(folder / "file",
+                 "\xEF\xBB\xBF"
+                 "ab");
+  const std::vector<std::filesystem::path> paths = {folder / "file"};
+  EXPECT_EQ(count_characters(paths), count_characters("ab"));
+}
+
 TEST(Characters, TinyShakespeareHas65) {
   const auto path = test::shared_data("tinyshakespeare/input.txt.gz");
   HEED_NEED_SHARED_DATA(path);

@@ -11,6 +11,7 @@
 #include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/text/sentence_piece.h"
+#include "heed/text/unicode.h"
 #include "tests/support/error_message.h"
 #include "tests/support/gzip.h"
 #include "tests/support/temp_dir.h"
@@ -137,10 +138,48 @@ TEST(SentencePieceTraining, SaysWhichSizeWouldDo) {
 
 // SentencePiece itself would end the program here.
 TEST(SentencePieceTraining, RefusesTextWithNothingInIt) {
-  for (const Strings& empty : {Strings(), Strings{"", "  ", "\t"}, Strings{"\u3000\u200b"},
-                               Strings{"▁▁"}, Strings{"a▅b"}, Strings{std::string(5000, 'x')}}) {
+  for (const Strings& empty :
+       {Strings(), Strings{"", "  ", "\t"}, Strings{"\u3000\u200b"}, Strings{"▁▁"}, Strings{"a▅b"},
+        Strings{std::string(5000, 'x')}, Strings{"\uFFFD\uFFFD", "\xff"}}) {
     EXPECT_THAT(error_message([&] { train_sentence_piece(empty, small()); }),
                 HasSubstr("no text to learn from"));
+  }
+}
+
+// SentencePiece ends the program for some of these, and reports an error for others.
+TEST(SentencePieceTraining, NothingItIsGivenEndsTheProgram) {
+  std::string all_controls;
+  for (char32_t c = 1; c < 0x20; ++c) unicode::append(all_controls, c);
+  const std::vector<Strings> texts = {
+      {"\uFFFD\uFFFD\uFFFD"},
+      {"\xff\xff"},
+      {"a"},
+      {"\u0301"},
+      {"\u2800\u3164\u115F"},
+      {"\U0010FFFF\uE000\uFFFE\uFFFF"},
+      {"\uFE0F\uFE0F"},
+      {all_controls},
+      {"<s> </s> <unk> <pad>"},
+      {std::string(4000, 'a')},
+      Strings(200, "same"),
+      {"\u0378 \u0379"},
+  };
+  const PieceModel kinds[] = {PieceModel::unigram, PieceModel::bpe, PieceModel::character,
+                              PieceModel::word};
+  for (const Strings& text : texts) {
+    for (const PieceModel kind : kinds) {
+      for (const PieceNormalization rule :
+           {PieceNormalization::nmt_nfkc, PieceNormalization::identity}) {
+        SentencePieceOptions options{.size = 6, .model_type = kind, .normalization = rule};
+        for (const bool bytes : {false, true}) {
+          options.byte_fallback = bytes;
+          if (bytes) options.size = 300;
+          const std::string message = error_message([&] { train_sentence_piece(text, options); });
+          EXPECT_THAT(message, testing::AnyOf(testing::StartsWith("[sentencepiece] "),
+                                              testing::StrEq("(no error)")));
+        }
+      }
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/support/error_message.h"
 
@@ -35,6 +36,15 @@ TEST(TokenizerFile, ReadsBackWhatItWrites) {
   EXPECT_EQ(again.threshold, 5);
   EXPECT_EQ(again.vocabulary(), file.vocabulary());
   EXPECT_EQ(again.vocabulary().count(4), 2);
+}
+
+TEST(TokenizerFile, LargeVocabulariesAreReadBack) {
+  std::vector<TokenCount> words;
+  for (int i = 0; i < 1'100'000; ++i) words.push_back({fmt::format("w{}", i), 1});
+  const TokenizerFile file = tokenizer_file(TokenizerKind::words, Vocabulary(std::move(words)));
+  const TokenizerFile again = parse_tokenizer_file(tokenizer_text(file), "file");
+  EXPECT_EQ(again.tokens, file.tokens);
+  EXPECT_EQ(again.counts, file.counts);
 }
 
 TEST(TokenizerFile, CountsAreLeftOutWhereNobodyCounted) {

@@ -88,6 +88,18 @@ TEST(Tokenizer, AListOfWordsIsWords) {
   EXPECT_EQ(parse_tokenizer("{\nthe\n", "list")->size(), 6) << "a brace may be a word";
 }
 
+TEST(Tokenizer, AByteOrderMarkIsNoPartOfAFile) {
+  const TempDir folder;
+  const std::string mark = "\xEF\xBB\xBF";
+  for (const std::string& text : {std::string("the 5\ndog 3\n"), std::string("the\ndog\n"),
+                                  parse_tokenizer("the\ndog\n", "list")->files()[0].content}) {
+    io::write_file(folder / "file", mark + text);
+    const auto tokenizer = load_tokenizer(folder / "file");
+    EXPECT_EQ(tokenizer->size(), 6);
+    EXPECT_EQ(tokenizer->piece(4), "the");
+  }
+}
+
 TEST(Tokenizer, SaysWhatAFileIsNot) {
   const TempDir folder;
   const auto error_of = [&](const std::string& content) {

@@ -72,6 +72,11 @@ TEST(Words, CountsTheWordsOfFiles) {
   const std::vector<std::filesystem::path> paths = {folder / "a", folder / "b.gz"};
   EXPECT_EQ(count_words(paths), Vocabulary({{"the", 3}, {"dog", 2}}));
   EXPECT_EQ(count_words(paths, {.size = 5}), Vocabulary({{"the", 3}}));
+  io::write_file(folder / "marked",
+                 "\xEF\xBB\xBF"
+                 "the dog\n");
+  const std::vector<std::filesystem::path> marked = {folder / "marked"};
+  EXPECT_EQ(count_words(marked), Vocabulary({{"dog", 1}, {"the", 1}}));
   const std::vector<std::filesystem::path> missing = {folder / "none"};
   EXPECT_THAT(error_message([&] { count_words(missing); }), HasSubstr("none"));
 }
