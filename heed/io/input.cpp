@@ -90,14 +90,12 @@ class Input::State {
 
   // Does not read again after the end, so that one Ctrl-D is enough at a terminal.
   std::size_t read_raw(char* to, std::size_t size) {
-    while (!ended_) {
-      const ssize_t n = retry([&] { return ::read(descriptor_, to, size); });
-      if (n < 0) fail_with_errno("read");
-      raw_bytes_ += static_cast<std::size_t>(n);
-      ended_ = n == 0;
-      return static_cast<std::size_t>(n);
-    }
-    return 0;
+    if (ended_) return 0;
+    const ssize_t n = retry([&] { return ::read(descriptor_, to, size); });
+    if (n < 0) fail_with_errno("read");
+    raw_bytes_ += static_cast<std::size_t>(n);
+    ended_ = n == 0;
+    return static_cast<std::size_t>(n);
   }
 
   // Reads the first block and decides whether it is compressed. It waits for a second byte only if
