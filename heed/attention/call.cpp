@@ -112,9 +112,7 @@ AttentionCall::Result AttentionCall::forward(Wanted wanted, const Tensor& output
   visit_float("attention", q_.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if (spec_->top_k() > 0) result.cuts = empty_records<kernels::RowCut<T>>(q_);
-    if (wanted.scales && std::is_same_v<T, float>) {
-      result.scales = empty_records<kernels::RowScale<T>>(q_);
-    }
+    if (wanted.scales) result.scales = empty_records<kernels::RowScale<T>>(q_);
     run_forward<T>(result, observations);
   });
   for (const auto& observation : observations) observation->finish(result.log_sum_exp);

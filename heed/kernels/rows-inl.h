@@ -15,37 +15,60 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using F32 = hn::ScalableTag<float>;
-using VF = hn::Vec<F32>;
+template <typename T>
+using TagOf = hn::ScalableTag<T>;
+template <typename T>
+using VecOf = hn::Vec<TagOf<T>>;
+using F32 = TagOf<float>;
+using VF = VecOf<float>;
 
 /// Access to a whole vector inside the row.
 struct Whole {
-  HWY_INLINE VF load(const float* p) const { return hn::LoadU(F32(), p); }
-  HWY_INLINE void store(VF v, float* p) const { hn::StoreU(v, F32(), p); }
-  HWY_INLINE VF keep(VF now, VF /*before*/) const { return now; }
+  template <typename T>
+  HWY_INLINE VecOf<T> load(const T* p) const {
+    return hn::LoadU(TagOf<T>(), p);
+  }
+  template <typename T>
+  HWY_INLINE void store(VecOf<T> v, T* p) const {
+    hn::StoreU(v, TagOf<T>(), p);
+  }
+  template <class V>
+  HWY_INLINE V keep(V now, V /*before*/) const {
+    return now;
+  }
 };
 
 /// The same for results that bypass the caches; addresses must be aligned to a vector.
 struct Streamed : Whole {
-  HWY_INLINE void store(VF v, float* p) const { hn::Stream(v, F32(), p); }
+  template <typename T>
+  HWY_INLINE void store(VecOf<T> v, T* p) const {
+    hn::Stream(v, TagOf<T>(), p);
+  }
 };
 
 /// The last n elements of the row, fewer than a vector; lanes after them load as 0.
 struct Tail {
   std::size_t n;
-  HWY_INLINE VF load(const float* p) const { return LoadFirst(F32(), p, n); }
-  HWY_INLINE void store(VF v, float* p) const { StoreFirst(v, F32(), p, n); }
+  template <typename T>
+  HWY_INLINE VecOf<T> load(const T* p) const {
+    return LoadFirst(TagOf<T>(), p, n);
+  }
+  template <typename T>
+  HWY_INLINE void store(VecOf<T> v, T* p) const {
+    StoreFirst(v, TagOf<T>(), p, n);
+  }
   /// `now` inside the row and `before` after its end, for folds in which a 0 from after the end
   /// would count.
-  HWY_INLINE VF keep(VF now, VF before) const {
-    return hn::IfThenElse(hn::FirstN(F32(), n), now, before);
+  template <class V>
+  HWY_INLINE V keep(V now, V before) const {
+    return hn::IfThenElse(hn::FirstN(hn::DFromV<V>(), n), now, before);
   }
 };
 
 /// Calls body(part, i) for the vectors of a row of n elements; Vector is Whole or Streamed.
-template <typename Vector = Whole, typename Body>
+template <typename Vector = Whole, typename T = float, typename Body>
 HWY_INLINE void map_row(std::int64_t n, const Body& body) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(F32()));
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(TagOf<T>()));
   std::int64_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
     body(Vector{}, i);
@@ -57,9 +80,9 @@ HWY_INLINE void map_row(std::int64_t n, const Body& body) {
 
 /// total = body(part, i, total) over the vectors of a row, in four interleaved totals that begin
 /// with `start` and are joined at the end. This keeps dependency chains and sums short.
-template <typename Total, typename Body, typename Join>
+template <typename T = float, typename Total, typename Body, typename Join>
 HWY_INLINE Total fold_row(std::int64_t n, Total start, const Body& body, const Join& join) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(F32()));
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(TagOf<T>()));
   Total a = start, b = start, c = start, d = start;
   std::int64_t i = 0;
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
@@ -73,12 +96,14 @@ HWY_INLINE Total fold_row(std::int64_t n, Total start, const Body& body, const J
   return join(join(a, b), join(c, d));
 }
 
-/// The fold whose totals are sums of floats.
-template <typename Body>
-HWY_INLINE float sum_row(std::int64_t n, const Body& body) {
-  const VF total =
-      fold_row(n, hn::Zero(F32()), body, [](VF a, VF b) HWY_ATTR { return hn::Add(a, b); });
-  return hn::GetLane(hn::SumOfLanes(F32(), total));
+/// The fold whose totals are sums of elements.
+template <typename T = float, typename Body>
+HWY_INLINE T sum_row(std::int64_t n, const Body& body) {
+  const TagOf<T> d;
+  using V = VecOf<T>;
+  const V total =
+      fold_row<T>(n, hn::Zero(d), body, [](V a, V b) HWY_ATTR { return hn::Add(a, b); });
+  return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 /// The largest of `start` and the elements of a non-empty row. A NaN may or may not be propagated.

@@ -12,6 +12,7 @@
 #include "heed/attention/attention.h"
 #include "heed/attention/masks.h"
 #include "heed/attention/stages.h"
+#include "heed/kernels/reference/attention.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
@@ -52,6 +53,7 @@ Tensor as_kept(const Tensor& x, DType dtype) { return cast_data(cast_data(x, dty
 void check_steps(const Steps& steps, const SpecFor& spec, double tolerance = 3e-6) {
   const std::int64_t length = std::accumulate(steps.sizes.begin(), steps.sizes.end(), 0L);
   const Sequence s = sequence(length);
+  const kernels::reference::PlainAttention on_the_twin;
   const Tensor whole = attention(cast_data(s.q, DType::f64), as_kept(s.k, steps.dtype),
                                  as_kept(s.v, steps.dtype), spec(Corner::top_left, DType::f64));
   KvCache cache({.batch = B,

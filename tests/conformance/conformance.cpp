@@ -7,6 +7,7 @@
 #include "heed/autograd/gradcheck.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/threads.h"
+#include "heed/kernels/reference/attention.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/ops/index.h"
 #include "heed/tensor/copy.h"
@@ -53,6 +54,7 @@ Failures check_precision(const Subject& subject) {
     const Tensor y = run(*single, in);
     in.x = cast_data(in.x, DType::f64);
     if (in.memory.defined()) in.memory = cast_data(in.memory, DType::f64);
+    const kernels::reference::PlainAttention on_the_twin;
     const double error = max_relative_error(cast_data(y, DType::f64), run(*exact, in));
     if (!(error <= 1e-5)) {
       failures.push_back(fmt::format("{}: f32 is {} away from f64", mode.name, error));

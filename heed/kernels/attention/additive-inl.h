@@ -18,24 +18,26 @@ namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// The operands of additive scores: keys in rows, queries feature by feature, D weights.
+template <typename T>
 struct AdditiveOperands {
-  RowsOf<const float> keys;
-  const float* queries;
+  RowsOf<const T> keys;
+  const T* queries;
   std::int64_t stride;  ///< Row stride of the queries.
-  const float* weights;
+  const T* weights;
   std::int64_t features;
 };
 
 /// scores = sum over d of w_d tanh(q_d + k_d).
-HWY_NOINLINE inline void additive_scores(const AdditiveOperands& x, Piece scores) {
-  const F32 d;
+template <typename T>
+HWY_NOINLINE void additive_scores(const AdditiveOperands<T>& x, Piece<T> scores) {
+  const TagOf<T> d;
   for (std::int64_t k = 0; k < scores.keys; ++k) {
-    const float* const key = x.keys.row(k);
+    const T* const key = x.keys.row(k);
     for (std::int64_t v = 0; v < scores.vectors; ++v) {
-      VF sum = hn::Zero(d);
+      VecOf<T> sum = hn::Zero(d);
       for (std::int64_t f = 0; f < x.features; ++f) {
-        const VF q = hn::Load(d, x.queries + f * x.stride + v * kLanes);
-        sum = hn::MulAdd(hn::Set(d, x.weights[f]), Tanh(d, hn::Add(q, hn::Set(d, key[f]))), sum);
+        const VecOf<T> q = hn::Load(d, x.queries + f * x.stride + v * kLanesOf<T>);
+        sum = hn::MulAdd(hn::Set(d, x.weights[f]), TanhOf<T>(hn::Add(q, hn::Set(d, key[f]))), sum);
       }
       hn::Store(sum, d, scores.at(k, v));
     }
@@ -43,33 +45,35 @@ HWY_NOINLINE inline void additive_scores(const AdditiveOperands& x, Piece scores
 }
 
 /// The gradients of additive scores; results are added to all of them.
+template <typename T>
 struct AdditiveGradients {
-  float* d_queries;  ///< In the layout of the queries.
-  RowsOf<float> d_keys;
-  float* d_weights;
+  T* d_queries;  ///< In the layout of the queries.
+  RowsOf<T> d_keys;
+  T* d_weights;
 };
 
 /// Adds the gradients for a piece of the scores' gradients; its first `rows` lanes are queries, the
 /// rest is padding.
-HWY_NOINLINE inline void additive_backward(const AdditiveOperands& x, Piece d_scores,
-                                           std::int64_t rows, const AdditiveGradients& to) {
-  const F32 d;
-  const VF one = hn::Set(d, 1.0f);
+template <typename T>
+HWY_NOINLINE void additive_backward(const AdditiveOperands<T>& x, Piece<T> d_scores,
+                                    std::int64_t rows, const AdditiveGradients<T>& to) {
+  const TagOf<T> d;
+  const VecOf<T> one = hn::Set(d, T(1));
   for (std::int64_t k = 0; k < d_scores.keys; ++k) {
-    const float* const key = x.keys.row(k);
+    const T* const key = x.keys.row(k);
     for (std::int64_t f = 0; f < x.features; ++f) {
-      const VF weight = hn::Set(d, x.weights[f]);
-      VF of_key = hn::Zero(d), of_weight = hn::Zero(d);
-      for (std::int64_t v = 0; v * kLanes < rows; ++v) {
-        const std::int64_t at = f * x.stride + v * kLanes;
-        const VF t = Tanh(d, hn::Add(hn::Load(d, x.queries + at), hn::Set(d, key[f])));
-        const VF g = hn::IfThenElseZero(
-            hn::FirstN(d, static_cast<std::size_t>(std::min(kLanes, rows - v * kLanes))),
+      const VecOf<T> weight = hn::Set(d, x.weights[f]);
+      VecOf<T> of_key = hn::Zero(d), of_weight = hn::Zero(d);
+      for (std::int64_t v = 0; v * kLanesOf<T> < rows; ++v) {
+        const std::int64_t at = f * x.stride + v * kLanesOf<T>;
+        const VecOf<T> t = TanhOf<T>(hn::Add(hn::Load(d, x.queries + at), hn::Set(d, key[f])));
+        const VecOf<T> g = hn::IfThenElseZero(
+            hn::FirstN(d, static_cast<std::size_t>(std::min(kLanesOf<T>, rows - v * kLanesOf<T>))),
             hn::Load(d, d_scores.at(k, v)));
         // If the key is hidden, g is 0 and t may be NaN.
-        const VF slope = hn::Mul(weight, hn::NegMulAdd(t, t, one));
+        const VecOf<T> slope = hn::Mul(weight, hn::NegMulAdd(t, t, one));
         const auto none = hn::Eq(g, hn::Zero(d));
-        const VF dx = hn::IfThenZeroElse(none, hn::Mul(g, slope));
+        const VecOf<T> dx = hn::IfThenZeroElse(none, hn::Mul(g, slope));
         hn::Store(hn::Add(hn::Load(d, to.d_queries + at), dx), d, to.d_queries + at);
         of_key = hn::Add(of_key, dx);
         of_weight = hn::IfThenElse(none, of_weight, hn::MulAdd(g, t, of_weight));

@@ -10,7 +10,6 @@ namespace heed::kernels {
 /// the pointers to their own gradients.
 void attention_backward(const AttentionProgram<float>& program,
                         const AttentionBackward<float>& call);
-/// The same in double, without tiles (kernels/reference/attention.h).
 void attention_backward(const AttentionProgram<double>& program,
                         const AttentionBackward<double>& call);
 

@@ -13,12 +13,17 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-std::int64_t whole_vectors(std::int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
-
 // One query head against a range of keys.
+template <typename T>
 class BackwardCell {
+  using V = VecOf<T>;
+  static constexpr std::int64_t kLanes = kLanesOf<T>;
+  static constexpr std::int64_t kBlockRows = kBlockRowsOf<T>;
+  static constexpr T kHidden = kHiddenOf<T>;
+  static std::int64_t whole_vectors(std::int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+
  public:
-  BackwardCell(const BackwardPass& pass, std::int64_t cell)
+  BackwardCell(const BackwardPass<T>& pass, std::int64_t cell)
       : pass_(pass),
         program_(pass.program),
         call_(pass.call),
@@ -73,16 +78,16 @@ class BackwardCell {
 
   void prepare_block(std::int64_t b, std::int64_t begin, std::int64_t end) {
     const std::int64_t row = b * kBlockRows;
-    const Block block(program_, at_.batch, at_.head, row);
+    const Block<T> block(program_, at_.batch, at_.head, row);
     ranges_[b] = {std::max(begin, block.plan().begin()), std::min(end, block.plan().end())};
     if (!visible(b)) return;
     pad_rows(b, block.rows());
     pack_block(b, block);
     if (program_.mask != nullptr || program_.top_k > 0) {
       const std::int64_t packed = block.vectors() * kLanes;
-      ranges_[b].finite = all_finite({minus_delta(b), kBlockRows}, 1, packed) &&
-                          all_finite({queries(b), kBlockRows}, D_, packed) &&
-                          all_finite({d_output(b), kBlockRows}, Dv_, packed);
+      ranges_[b].finite = all_finite<T>({minus_delta(b), kBlockRows}, 1, packed) &&
+                          all_finite<T>({queries(b), kBlockRows}, D_, packed) &&
+                          all_finite<T>({d_output(b), kBlockRows}, Dv_, packed);
     }
   }
   bool visible(std::int64_t b) const { return ranges_[b].begin < ranges_[b].end; }
@@ -91,11 +96,11 @@ class BackwardCell {
   bool q_in_place() const { return D_ == key_width_; }
   bool d_output_in_place() const { return Dv_ == value_width_; }
 
-  RowsOf<const float> q_rows(std::int64_t row) const {
+  RowsOf<const T> q_rows(std::int64_t row) const {
     if (q_in_place()) return {call_.q.at(at_.batch, at_.head, row), call_.q.row};
     return {padded_q_.data() + row * key_width_, key_width_};
   }
-  RowsOf<const float> d_output_rows(std::int64_t row) const {
+  RowsOf<const T> d_output_rows(std::int64_t row) const {
     if (d_output_in_place())
       return {call_.d_output.at(at_.batch, at_.head, row), call_.d_output.row};
     return {padded_d_output_.data() + row * value_width_, value_width_};
@@ -113,44 +118,45 @@ class BackwardCell {
       }
     }
   }
-  static void pad_row(const float* from, std::int64_t width, float* to, std::int64_t padded) {
+  static void pad_row(const T* from, std::int64_t width, T* to, std::int64_t padded) {
     std::copy_n(from, width, to);
-    std::fill(to + width, to + padded, 0.0f);
+    std::fill(to + width, to + padded, T(0));
   }
 
-  void pack_block(std::int64_t b, const Block& block) {
+  void pack_block(std::int64_t b, const Block<T>& block) {
     const std::int64_t row = b * kBlockRows;
-    pack_transposed(q_rows(row), block.rows(), D_, {queries(b), kBlockRows}, block.query_factor());
-    pack_transposed(d_output_rows(row), block.rows(), Dv_, {d_output(b), kBlockRows}, 1.0f);
-    std::fill_n(d_queries(b), D_ * kBlockRows, 0.0f);
-    std::fill_n(minus_delta(b), kBlockRows, 0.0f);
-    std::fill_n(base(b), kBlockRows, 0.0f);
-    std::fill_n(offset(b), kBlockRows, 0.0f);
-    std::fill_n(row_factors(b), kBlockRows, 0.0f);
+    pack_transposed<T>(q_rows(row), block.rows(), D_, {queries(b), kBlockRows},
+                       block.query_factor());
+    pack_transposed<T>(d_output_rows(row), block.rows(), Dv_, {d_output(b), kBlockRows}, T(1));
+    std::fill_n(d_queries(b), D_ * kBlockRows, T(0));
+    std::fill_n(minus_delta(b), kBlockRows, T(0));
+    std::fill_n(base(b), kBlockRows, T(0));
+    std::fill_n(offset(b), kBlockRows, T(0));
+    std::fill_n(row_factors(b), kBlockRows, T(0));
     if (program_.normaliser != Normalise::softmax) return;
     for (std::int64_t r = 0; r < block.rows(); ++r) {
-      const RowScale<float> scale = row_scale(row + r);
+      const RowScale<T> scale = row_scale(row + r);
       minus_delta(b)[r] = -delta(row + r);
       base(b)[r] = scale.base;
       offset(b)[r] = -scale.reference;
       row_factors(b)[r] = scale.factor;
-      ranges_[b].far = ranges_[b].far || scale.base != 0.0f;
+      ranges_[b].far = ranges_[b].far || scale.base != T(0);
     }
   }
 
-  RowScale<float> row_scale(std::int64_t row) const {
+  RowScale<T> row_scale(std::int64_t row) const {
     if (call_.scales.data != nullptr) return *call_.scales.at(at_.batch, at_.head, row);
-    const float log_sum = *call_.log_sum_exp.at(at_.batch, at_.head, row) * kLog2E;
+    const T log_sum = *call_.log_sum_exp.at(at_.batch, at_.head, row) * kLog2EOf<T>;
     if (log_sum == kHidden) return {};
-    const float reference = std::nearbyint(log_sum);
+    const T reference = std::nearbyint(log_sum);
     return {reference, std::exp2(reference - log_sum)};
   }
 
   // Softmax's gradient is weights * (dP - delta) with delta = sum(dP * weights) = dO . O.
-  float delta(std::int64_t row) const {
-    const float* const o = call_.output.at(at_.batch, at_.head, row);
-    const float* const g = call_.d_output.at(at_.batch, at_.head, row);
-    const float dot = sum_row(Dv_, [=](auto part, std::int64_t i, VF sum) HWY_ATTR {
+  T delta(std::int64_t row) const {
+    const T* const o = call_.output.at(at_.batch, at_.head, row);
+    const T* const g = call_.d_output.at(at_.batch, at_.head, row);
+    const T dot = sum_row<T>(Dv_, [=](auto part, std::int64_t i, V sum) HWY_ATTR {
       return hn::MulAdd(part.load(o + i), part.load(g + i), sum);
     });
     const auto& d_log_sums = call_.d_log_sum_exp;
@@ -159,38 +165,38 @@ class BackwardCell {
 
   // A sink's value is 0, and so is the gradient of its weight.
   void add_sink_gradient() {
-    const float* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head);
+    const T* const log_sums = call_.log_sum_exp.at(at_.batch, at_.head);
     for (std::int64_t r = 0; r < queries_; ++r) {
       if (log_sums[r] == kHidden) continue;
       pass_.sink_sums[cell_] -= sink_weight(r, log_sums[r]) * delta(r);
     }
   }
-  float sink_weight(std::int64_t row, float log_sum) const {
-    const float sink = program_.sinks[at_.head];
-    const RowScale<float> scale = row_scale(row);
-    if (scale.base == 0.0f) return std::exp(sink - log_sum);
-    const RowReference reference{scale.base, scale.reference};
-    const float score = sink * Block::from_score(program_);
-    return std::exp2(reference.log2_of(score, Block::unit_of(program_))) * scale.factor;
+  T sink_weight(std::int64_t row, T log_sum) const {
+    const T sink = program_.sinks[at_.head];
+    const RowScale<T> scale = row_scale(row);
+    if (scale.base == T(0)) return std::exp(sink - log_sum);
+    const RowReference<T> reference{scale.base, scale.reference};
+    const T score = sink * TileUnit<T>(program_).from_score;
+    return std::exp2(reference.log2_of(score, TileUnit<T>(program_).log2)) * scale.factor;
   }
 
   // With several parts of a head, a block has no dq in parts whose keys are all hidden from it.
   void store_block(std::int64_t b) {
     const std::int64_t row = b * kBlockRows;
     const std::int64_t rows = std::min(kBlockRows, queries_ - row);
-    const RowsOf<float> to{pass_.dq.at(at_.batch, at_.head, row) + at_.part * pass_.dq_part,
-                           pass_.dq.row};
+    const RowsOf<T> to{pass_.dq.at(at_.batch, at_.head, row) + at_.part * pass_.dq_part,
+                       pass_.dq.row};
     if (pass_.has_dq != nullptr) {
       pass_.has_dq[cell_ * places_per_span() + b] = visible(b);
       if (!visible(b)) return;
     }
     if (!visible(b)) {
-      for (std::int64_t r = 0; r < rows; ++r) std::fill_n(to.row(r), D_, 0.0f);
+      for (std::int64_t r = 0; r < rows; ++r) std::fill_n(to.row(r), D_, T(0));
       return;
     }
-    HWY_ALIGN float factors[kBlockRows];
+    HWY_ALIGN T factors[kBlockRows];
     std::fill_n(factors, kBlockRows, program_.scale);
-    unpack_transposed({d_queries(b), kBlockRows}, rows, D_, factors, to);
+    unpack_transposed<T>({d_queries(b), kBlockRows}, rows, D_, factors, to);
   }
 
   // ---- keys: a span of them stays in cache while all queries are processed ---------------------
@@ -204,8 +210,8 @@ class BackwardCell {
   void span(std::int64_t from, std::int64_t to, std::int64_t place) {
     const std::int64_t head = at_.batch * program_.shape.H + at_.head;
     span_from_ = from;
-    std::fill_n(d_keys(from), (to - from) * key_width_, 0.0f);
-    std::fill_n(d_values(from), (to - from) * value_width_, 0.0f);
+    std::fill_n(d_keys(from), (to - from) * key_width_, T(0));
+    std::fill_n(d_values(from), (to - from) * value_width_, T(0));
     for (std::int64_t b = 0; b < places_per_span(); ++b) {
       if (pass_.turns != nullptr) pass_.turns->wait(place + b, head);
       if (b < blocks_) {
@@ -217,13 +223,14 @@ class BackwardCell {
   }
 
   void store_rows(std::int64_t from, std::int64_t to) {
-    const F32 d;
+    const TagOf<T> d;
     for (std::int64_t k = from; k < to; ++k) {
-      const float* const dk = d_keys(k);
-      float* const dk_to = pass_.dk.at(at_.batch, at_.head, k);
-      const VF scale = hn::Set(d, program_.additive == nullptr ? program_.scale : 1.0f);
-      map_row(D_, [=](auto part, std::int64_t i)
-                      HWY_ATTR { part.store(hn::Mul(part.load(dk + i), scale), dk_to + i); });
+      const T* const dk = d_keys(k);
+      T* const dk_to = pass_.dk.at(at_.batch, at_.head, k);
+      const V scale = hn::Set(d, program_.additive == nullptr ? program_.scale : T(1));
+      map_row<Whole, T>(D_, [=](auto part, std::int64_t i) HWY_ATTR {
+        part.store(hn::Mul(part.load(dk + i), scale), dk_to + i);
+      });
       std::copy_n(d_values(k), Dv_, pass_.dv.at(at_.batch, at_.head, k));
     }
   }
@@ -231,9 +238,9 @@ class BackwardCell {
   // Processes one block of queries against the span.
   void visit(std::int64_t b, KeyRange keys) {
     if (keys.begin >= keys.end) return;
-    Block block(program_, at_.batch, at_.head, b * kBlockRows);
+    Block<T> block(program_, at_.batch, at_.head, b * kBlockRows);
     if (program_.top_k > 0) read_cuts(block, b);
-    RowBlock<float> rows = block.row_block();
+    RowBlock<T> rows = block.row_block();
     rows.queries = queries(b);
     rows.d_output = d_output(b);
     rows.d_scaled_queries = d_queries(b);
@@ -248,20 +255,20 @@ class BackwardCell {
     reweights_.end(rows);
   }
 
-  void read_cuts(Block& block, std::int64_t b) {
-    const RowCut<float>* const cuts = call_.cuts.at(at_.batch, at_.head, b * kBlockRows);
+  void read_cuts(Block<T>& block, std::int64_t b) {
+    const RowCut<T>* const cuts = call_.cuts.at(at_.batch, at_.head, b * kBlockRows);
     for (std::int64_t r = 0; r < kBlockRows; ++r) {
-      const RowCut<float> cut = r < block.rows() ? cuts[r] : RowCut<float>{};
+      const RowCut<T> cut = r < block.rows() ? cuts[r] : RowCut<T>{};
       cut_scores_[r] = cut.score;
       cut_keys_[r] = cut.key;
     }
     block.set_cuts(cut_scores_, cut_keys_);
   }
 
-  void tile(const Block& block, std::int64_t b, std::int64_t col) {
+  void tile(const Block<T>& block, std::int64_t b, std::int64_t col) {
     const bool finite = masked_finite(block, b);
     for (const Strip& strip : strips_) {
-      const std::int64_t at = Block::offset(strip, col);
+      const std::int64_t at = Block<T>::offset(strip, col);
       weights_of(block, b, strip, at);
       d_scores_of(block, b, strip, at, finite);
     }
@@ -276,13 +283,13 @@ class BackwardCell {
 
   // Recomputes the weights of the forward pass; if stages changed them, also those that values were
   // multiplied with.
-  void weights_of(const Block& block, std::int64_t b, const Strip& strip, std::int64_t at) {
-    float* const data = weights() + at;
+  void weights_of(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t at) {
+    T* const data = weights() + at;
     block.scores(strip, keys_, queries(b), data, modifiers_, at);
-    const Piece piece = Block::piece(strip, data);
+    const Piece<T> piece = Block<T>::piece(strip, data);
     if (program_.normaliser == Normalise::softmax) {
-      const References refs{base(b), offset(b), ranges_[b].far};
-      block.weigh_strip<Then::scale>(strip, data, refs, row_factors(b));
+      const References<T> refs{base(b), offset(b), ranges_[b].far};
+      block.template weigh_strip<Then::scale>(strip, data, refs, row_factors(b));
     } else if (program_.normaliser == Normalise::sigmoid) {
       weigh_sigmoid(piece);
     }
@@ -292,41 +299,41 @@ class BackwardCell {
       std::copy_n(piece.at(k, 0), strip.vectors * kLanes, read_weights() + at + k * kBlockRows);
     }
     if (program_.normaliser == Normalise::none) {
-      weigh_plainly(Block::piece(strip, read_weights() + at));
+      weigh_plainly(Block<T>::piece(strip, read_weights() + at));
     }
     reweights_.forward(block.tile(strip, read_weights() + at), at);
   }
 
-  void d_scores_of(const Block& block, std::int64_t b, const Strip& strip, std::int64_t at,
+  void d_scores_of(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t at,
                    bool finite) {
     const std::int64_t r = strip.vector * kLanes;
-    const AlongRows values{values_.row(strip.col), values_.stride};
-    float* const data = d_scores() + at;
+    const AlongRows<T> values{values_.row(strip.col), values_.stride};
+    T* const data = d_scores() + at;
     const bool simple = finite || !block.masks(strip);
     if (program_.normaliser == Normalise::softmax && reweights_.empty() && simple) {
       product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
-              SoftmaxGradient{data, kBlockRows, minus_delta(b) + r, weights() + at});
+              SoftmaxGradient<T>{data, kBlockRows, minus_delta(b) + r, weights() + at});
     } else {
       product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
-              Put{data, kBlockRows});
+              Put<T>{data, kBlockRows});
       if (!reweights_.empty()) reweights_.backward(block.tile(strip, data), at);
-      normaliser_backward(Block::piece(strip, data), weights() + at, minus_delta(b) + r);
+      normaliser_backward(Block<T>::piece(strip, data), weights() + at, minus_delta(b) + r);
       if (program_.normaliser == Normalise::none)
-        weigh_plainly(Block::piece(strip, weights() + at));
+        weigh_plainly(Block<T>::piece(strip, weights() + at));
     }
     if (!modifiers_.empty()) modifiers_.backward(block.tile(strip, data), at);
   }
 
   // Turns the gradient of weights into that of scores; 0 for hidden keys.
-  void normaliser_backward(Piece piece, const float* weight, const float* shift) const {
-    const F32 d;
+  void normaliser_backward(Piece<T> piece, const T* weight, const T* shift) const {
+    const TagOf<T> d;
     const bool plain = program_.normaliser == Normalise::none;
-    const VF hidden = hn::Set(d, plain ? kHidden : 0.0f);
+    const V hidden = hn::Set(d, plain ? kHidden : T(0));
     for (std::int64_t k = 0; k < piece.keys; ++k) {
       for (std::int64_t v = 0; v < piece.vectors; ++v) {
-        float* const x = piece.at(k, v);
-        const VF w = hn::Load(d, weight + k * kBlockRows + v * kLanes);
-        VF g = hn::Load(d, x);
+        T* const x = piece.at(k, v);
+        const V w = hn::Load(d, weight + k * kBlockRows + v * kLanes);
+        V g = hn::Load(d, x);
         if (program_.normaliser == Normalise::softmax) {
           g = hn::Mul(w, hn::Add(g, hn::Load(d, shift + v * kLanes)));
         } else if (!plain) {
@@ -337,11 +344,11 @@ class BackwardCell {
     }
   }
 
-  void add_d_queries(const Block& block, std::int64_t b, const Strip& run, std::int64_t col,
+  void add_d_queries(const Block<T>& block, std::int64_t b, const Strip& run, std::int64_t col,
                      bool finite) {
-    const float* const data = d_scores() + Block::offset(run, col);
-    const AcrossRows keys{keys_.row(run.col), keys_.stride};
-    const AddTo out{d_queries(b) + run.vector * kLanes, kBlockRows};
+    const T* const data = d_scores() + Block<T>::offset(run, col);
+    const AcrossRows<T> keys{keys_.row(run.col), keys_.stride};
+    const AddTo<T> out{d_queries(b) + run.vector * kLanes, kBlockRows};
     if (finite || !block.masks(run)) {
       product(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
     } else {
@@ -349,44 +356,45 @@ class BackwardCell {
     }
   }
 
-  void add_d_keys(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col,
+  void add_d_keys(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t col,
                   bool finite) {
     const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
-    const auto multiply =
-        finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_visible<AlongRows>;
+    const auto multiply = finite || !block.masks(strip) ? product<AlongRows<T>, AddTo<T>>
+                                                        : product_by_visible<AlongRows<T>, T>;
     multiply(strip.cols, key_width_ / kLanes, block.rows_of(strip),
-             AlongRows{d_scores() + Block::offset(strip, col), kBlockRows}, q_rows(row).data,
-             q_rows(row).stride, AddTo{d_keys(strip.col), key_width_});
+             AlongRows<T>{d_scores() + Block<T>::offset(strip, col), kBlockRows}, q_rows(row).data,
+             q_rows(row).stride, AddTo<T>{d_keys(strip.col), key_width_});
   }
 
-  void add_d_values(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col,
+  void add_d_values(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t col,
                     bool finite) {
     const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
-    const float* const read = reweights_.empty() ? weights() : read_weights();
-    const auto multiply =
-        finite || !block.masks(strip) ? product<AlongRows, AddTo> : product_by_visible<AlongRows>;
+    const T* const read = reweights_.empty() ? weights() : read_weights();
+    const auto multiply = finite || !block.masks(strip) ? product<AlongRows<T>, AddTo<T>>
+                                                        : product_by_visible<AlongRows<T>, T>;
     multiply(strip.cols, value_width_ / kLanes, block.rows_of(strip),
-             AlongRows{read + Block::offset(strip, col), kBlockRows}, d_output_rows(row).data,
-             d_output_rows(row).stride, AddTo{d_values(strip.col), value_width_});
+             AlongRows<T>{read + Block<T>::offset(strip, col), kBlockRows}, d_output_rows(row).data,
+             d_output_rows(row).stride, AddTo<T>{d_values(strip.col), value_width_});
   }
 
-  void add_additive(const Block& block, std::int64_t b, const Strip& strip, std::int64_t col) {
-    const AdditiveGradients to{d_queries(b) + strip.vector * kLanes,
-                               {d_keys(strip.col), key_width_},
-                               pass_.additive_sums + cell_ * D_};
+  void add_additive(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t col) {
+    const AdditiveGradients<T> to{d_queries(b) + strip.vector * kLanes,
+                                  {d_keys(strip.col), key_width_},
+                                  pass_.additive_sums + cell_ * D_};
     additive_backward(block.additive(strip, keys_, queries(b)),
-                      Block::piece(strip, d_scores() + Block::offset(strip, col)),
+                      Block<T>::piece(strip, d_scores() + Block<T>::offset(strip, col)),
                       block.rows_of(strip), to);
   }
 
   // Whether all values that a weight of 0 must cancel are finite, in the strips with hidden keys.
-  bool masked_finite(const Block& block, std::int64_t b) const {
+  bool masked_finite(const Block<T>& block, std::int64_t b) const {
     std::int64_t checked = 0;
     for (const Strip& strip : strips_) {
       if (!block.masks(strip) || strip.col + strip.cols <= checked) continue;
       checked = strip.col + strip.cols;
-      if (!ranges_[b].finite || !all_finite({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
-          !all_finite({values_.row(strip.col), values_.stride}, strip.cols, Dv_)) {
+      if (!ranges_[b].finite ||
+          !all_finite<T>({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
+          !all_finite<T>({values_.row(strip.col), values_.stride}, strip.cols, Dv_)) {
         return false;
       }
     }
@@ -396,46 +404,50 @@ class BackwardCell {
   // ---- memory ----------------------------------------------------------------------------------
 
   static constexpr std::int64_t kRowArrays = 4;
-  float* weights() const { return tiles_.data(); }
-  float* d_scores() const { return tiles_.data() + tile_; }
-  float* read_weights() const { return tiles_.data() + 2 * tile_; }
-  float* block_memory(std::int64_t b) const {
+  T* weights() const { return tiles_.data(); }
+  T* d_scores() const { return tiles_.data() + tile_; }
+  T* read_weights() const { return tiles_.data() + 2 * tile_; }
+  T* block_memory(std::int64_t b) const {
     return packed_.data() + b * kBlockRows * (2 * D_ + Dv_ + kRowArrays);
   }
-  float* queries(std::int64_t b) const { return block_memory(b); }
-  float* d_queries(std::int64_t b) const { return block_memory(b) + D_ * kBlockRows; }
-  float* d_output(std::int64_t b) const { return block_memory(b) + 2 * D_ * kBlockRows; }
-  float* minus_delta(std::int64_t b) const { return d_output(b) + Dv_ * kBlockRows; }
-  float* offset(std::int64_t b) const { return minus_delta(b) + kBlockRows; }
-  float* row_factors(std::int64_t b) const { return offset(b) + kBlockRows; }
-  float* base(std::int64_t b) const { return row_factors(b) + kBlockRows; }
-  float* d_keys(std::int64_t key) const {
-    return gradients_.data() + (key - span_from_) * key_width_;
-  }
-  float* d_values(std::int64_t key) const {
+  T* queries(std::int64_t b) const { return block_memory(b); }
+  T* d_queries(std::int64_t b) const { return block_memory(b) + D_ * kBlockRows; }
+  T* d_output(std::int64_t b) const { return block_memory(b) + 2 * D_ * kBlockRows; }
+  T* minus_delta(std::int64_t b) const { return d_output(b) + Dv_ * kBlockRows; }
+  T* offset(std::int64_t b) const { return minus_delta(b) + kBlockRows; }
+  T* row_factors(std::int64_t b) const { return offset(b) + kBlockRows; }
+  T* base(std::int64_t b) const { return row_factors(b) + kBlockRows; }
+  T* d_keys(std::int64_t key) const { return gradients_.data() + (key - span_from_) * key_width_; }
+  T* d_values(std::int64_t key) const {
     return gradients_.data() + pass_.grid.span_keys() * key_width_ +
            (key - span_from_) * value_width_;
   }
 
-  const BackwardPass& pass_;
-  const AttentionProgram<float>& program_;
-  const AttentionBackward<float>& call_;
+  const BackwardPass<T>& pass_;
+  const AttentionProgram<T>& program_;
+  const AttentionBackward<T>& call_;
   std::int64_t cell_;
   PartAt at_;
   std::int64_t D_, Dv_, key_width_, value_width_, queries_, blocks_, tile_keys_, tile_;
   Scratch<KeyRange> ranges_;  // range of visible keys of each block in this part
-  Scratch<float> packed_, padded_q_, padded_d_output_, gradients_, tiles_;
-  StageRun<float> modifiers_, reweights_;
-  RowsOf<const float> keys_, values_;
+  Scratch<T> packed_, padded_q_, padded_d_output_, gradients_, tiles_;
+  StageRun<T> modifiers_, reweights_;
+  RowsOf<const T> keys_, values_;
   std::int64_t span_from_ = 0;
-  float cut_scores_[kBlockRows];  // for top_k
+  T cut_scores_[kBlockRows];  // for top_k
   std::int32_t cut_keys_[kBlockRows];
   KeyPlan::Strips strips_;
 };
 
-std::int64_t block_rows() { return kBlockRows; }
+std::int64_t rows_f32() { return kBlockRowsOf<float>; }
+std::int64_t rows_f64() { return kBlockRowsOf<double>; }
 
-void run_cell(const BackwardPass& pass, std::int64_t cell) { BackwardCell(pass, cell).run(); }
+void cell_f32(const BackwardPass<float>& pass, std::int64_t cell) {
+  BackwardCell<float>(pass, cell).run();
+}
+void cell_f64(const BackwardPass<double>& pass, std::int64_t cell) {
+  BackwardCell<double>(pass, cell).run();
+}
 
 }  // namespace
 }  // namespace heed::kernels::HWY_NAMESPACE
@@ -445,15 +457,27 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 namespace {
 
-HWY_EXPORT(block_rows);
-HWY_EXPORT(run_cell);
+HWY_EXPORT(rows_f32);
+HWY_EXPORT(rows_f64);
+HWY_EXPORT(cell_f32);
+HWY_EXPORT(cell_f64);
 
 }  // namespace
 
-std::int64_t backward_block_rows() { return HEED_DISPATCH(block_rows)(); }
+template <>
+std::int64_t backward_block_rows<float>() {
+  return HEED_DISPATCH(rows_f32)();
+}
+template <>
+std::int64_t backward_block_rows<double>() {
+  return HEED_DISPATCH(rows_f64)();
+}
 
-void backward_cell(const BackwardPass& pass, std::int64_t cell) {
-  HEED_DISPATCH(run_cell)(pass, cell);
+void backward_cell(const BackwardPass<float>& pass, std::int64_t cell) {
+  HEED_DISPATCH(cell_f32)(pass, cell);
+}
+void backward_cell(const BackwardPass<double>& pass, std::int64_t cell) {
+  HEED_DISPATCH(cell_f64)(pass, cell);
 }
 
 }  // namespace heed::kernels

@@ -26,23 +26,53 @@ inline constexpr std::int64_t kBlockVectors = 4;
 #else
 inline constexpr std::int64_t kBlockVectors = 6;
 #endif
-inline constexpr std::int64_t kBlockRows = kBlockVectors * kLanes;
-static_assert(kBlockRows <= kMaxBlockRows);
+template <typename T>
+inline constexpr std::int64_t kBlockRowsOf = kBlockVectors* kLanesOf<T>;
+static_assert(kBlockRowsOf<float> <= kMaxBlockRows);
 
 /// Keys in a tile: the tile and the matrix it is multiplied with must fit into L1.
 inline std::int64_t tile_keys(std::int64_t features) {
   return features <= 32 ? 96 : features <= 64 ? 128 : 64;
 }
 
-inline constexpr float kLog2E = math::kLog2E;
-inline constexpr float kLn2 = 0x1.62e43p-1f;
+template <typename T>
+inline constexpr T kLog2EOf = static_cast<T>(0x1.71547652b82fep0);
+template <typename T>
+inline constexpr T kLn2Of = static_cast<T>(0x1.62e42fefa39efp-1);
+
+/// Whether no stage needs the scores themselves, so that tiles may hold multiples of them.
+template <typename T>
+bool runs_plain(const AttentionProgram<T>& program) {
+  return (program.modifiers.empty() || program.only_observers) && program.additive == nullptr &&
+         program.normaliser == Normalise::softmax;
+}
+
+/// The numbers that tiles hold: scores * from_score. These times `log2` are base-2 logarithms of
+/// weights.
+template <typename T>
+struct TileUnit {
+  T log2, from_score, to_score;
+
+  explicit TileUnit(const AttentionProgram<T>& program)
+      : log2(kLog2EOf<T>), from_score(1), to_score(1) {
+    if (!runs_plain(program)) return;
+    log2 = kPlainUnit;
+    from_score = kLog2EOf<T> / kPlainUnit;
+    to_score = kLn2Of<T> * kPlainUnit;
+  }
+};
 
 /// The place of a block and the program that it runs.
+template <typename T>
 class Block {
  public:
-  Block(const AttentionProgram<float>& program, std::int64_t batch, std::int64_t head,
-        std::int64_t row)
+  static constexpr std::int64_t kLanes = kLanesOf<T>;
+  static constexpr std::int64_t kBlockRows = kBlockRowsOf<T>;
+
+  Block(const AttentionProgram<T>& program, std::int64_t batch, std::int64_t head, std::int64_t row)
       : program_(program),
+        unit_(program),
+        plain_(runs_plain(program)),
         batch_(batch),
         head_(head),
         row_(row),
@@ -54,29 +84,11 @@ class Block {
   std::int64_t vectors() const { return vectors_; }
   const KeyPlan& plan() const { return plan_; }
 
-  /// Tiles hold scores * from_score(); these times unit() are base-2 logarithms of weights. Unless
-  /// a stage needs the scores themselves, the unit is a power of two, which costs nothing.
-  float unit() const { return unit_of(program_); }
-  float from_score() const { return from_score(program_); }
-  float query_factor() const { return program_.scale * from_score(); }
-  static float unit_of(const AttentionProgram<float>& program) {
-    return runs_plain(program) ? kPlainUnit : kLog2E;
-  }
-  static float from_score(const AttentionProgram<float>& program) {
-    return runs_plain(program) ? kLog2E / kPlainUnit : 1.0f;
-  }
-  /// The inverse of from_score.
-  static float to_score(const AttentionProgram<float>& program) {
-    return runs_plain(program) ? kLn2 * kPlainUnit : 1.0f;
-  }
-  bool plain() const { return runs_plain(program_); }
-  static bool runs_plain(const AttentionProgram<float>& program) {
-    return (program.modifiers.empty() || program.only_observers) && program.additive == nullptr &&
-           program.normaliser == Normalise::softmax;
-  }
+  const TileUnit<T>& unit() const { return unit_; }
+  T query_factor() const { return program_.scale * unit_.from_score; }
 
-  RowBlock<float> row_block() const {
-    RowBlock<float> block;
+  RowBlock<T> row_block() const {
+    RowBlock<T> block;
     block.batch = batch_;
     block.head = head_;
     block.row = row_;
@@ -84,7 +96,7 @@ class Block {
     block.stride = kBlockRows;
     block.features = program_.shape.D;
     block.value_features = program_.shape.Dv;
-    block.query_unit = block.score_unit = to_score(program_);
+    block.query_unit = block.score_unit = unit_.to_score;
     return block;
   }
 
@@ -92,11 +104,11 @@ class Block {
   static std::int64_t offset(const Strip& strip, std::int64_t col) {
     return (strip.col - col) * kBlockRows + strip.vector * kLanes;
   }
-  static Piece piece(const Strip& strip, float* data) {
+  static Piece<T> piece(const Strip& strip, T* data) {
     return {data, kBlockRows, strip.cols, strip.vectors};
   }
-  Tile<float> tile(const Strip& strip, float* data) const {
-    Tile<float> tile;
+  Tile<T> tile(const Strip& strip, T* data) const {
+    Tile<T> tile;
     tile.data = data;
     tile.stride = kBlockRows;
     tile.batch = batch_;
@@ -112,7 +124,7 @@ class Block {
   }
 
   /// From now on, each row hides the keys below its cut.
-  void set_cuts(const float* scores, const std::int32_t* keys) {
+  void set_cuts(const T* scores, const std::int32_t* keys) {
     cut_scores_ = scores;
     cut_keys_ = keys;
   }
@@ -124,9 +136,9 @@ class Block {
   }
 
   /// Scores of a strip after all modifiers; -inf where hidden.
-  void scores(const Strip& strip, RowsOf<const float> keys, const float* queries, float* data,
-              const StageRun<float>& modifiers, std::int64_t at) const {
-    const float* const q = queries + strip.vector * kLanes;
+  void scores(const Strip& strip, RowsOf<const T> keys, const T* queries, T* data,
+              const StageRun<T>& modifiers, std::int64_t at) const {
+    const T* const q = queries + strip.vector * kLanes;
     const AlongRows rows{keys.row(strip.col), keys.stride};
     const Put out{data, kBlockRows};
     if (program_.additive == nullptr && ahead_ != nullptr && strip.kind == Strip::Kind::open) {
@@ -147,15 +159,15 @@ class Block {
 
   /// Turns scores into weights relative to references.
   template <Then kThen>
-  void weigh_strip(const Strip& strip, float* data, const References& refs, float* rows) const {
+  void weigh_strip(const Strip& strip, T* data, const References<T>& refs, T* rows) const {
     const std::int64_t r = strip.vector * kLanes;
-    const auto run = refs.far ? (plain() ? weigh<false, true, kThen> : weigh<true, true, kThen>)
-                              : (plain() ? weigh<false, false, kThen> : weigh<true, false, kThen>);
-    run(piece(strip, data), unit(), refs.from(r), rows + r);
+    const auto run = refs.far
+                         ? (plain_ ? weigh<false, true, kThen, T> : weigh<true, true, kThen, T>)
+                         : (plain_ ? weigh<false, false, kThen, T> : weigh<true, false, kThen, T>);
+    run(piece(strip, data), unit_.log2, refs.from(r), rows + r);
   }
 
-  AdditiveOperands additive(const Strip& strip, RowsOf<const float> keys,
-                            const float* queries) const {
+  AdditiveOperands<T> additive(const Strip& strip, RowsOf<const T> keys, const T* queries) const {
     return {{keys.row(strip.col), keys.stride},
             queries + strip.vector * kLanes,
             kBlockRows,
@@ -164,8 +176,8 @@ class Block {
   }
 
  private:
-  void hide(const Strip& strip, float* data) const {
-    const Piece scores = piece(strip, data);
+  void hide(const Strip& strip, T* data) const {
+    const Piece<T> scores = piece(strip, data);
     if (strip.kind == Strip::Kind::edge) {
       const std::int64_t r = strip.vector * kLanes;
       return hide_outside(scores, strip.col, plan_.first() + r, plan_.last() + r);
@@ -180,10 +192,12 @@ class Block {
 
   Region region() const { return {batch_, head_, row_, rows_, 0, program_.shape.keys(batch_)}; }
 
-  const AttentionProgram<float>& program_;
+  const AttentionProgram<T>& program_;
+  TileUnit<T> unit_;
+  bool plain_;
   std::int64_t batch_, head_, row_, rows_, vectors_;
   KeyPlan plan_;
-  const float* cut_scores_ = nullptr;
+  const T* cut_scores_ = nullptr;
   const std::int32_t* cut_keys_ = nullptr;
   FetchAhead* ahead_ = nullptr;
 };

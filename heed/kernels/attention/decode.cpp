@@ -30,13 +30,7 @@ void decode_part_bf16(const AttentionProgram<float>& program, const DecodeCall<B
 class RowParts {
  public:
   RowParts(const AttentionProgram<float>& program, std::int64_t most)
-      : unit_(Block::unit_of(program)),
-        from_score_(Block::from_score(program)),
-        to_score_(Block::to_score(program)),
-        outputs_(most),
-        numbers_(most),
-        references_(most),
-        factors_(2 * most) {}
+      : unit_(program), outputs_(most), numbers_(most), references_(most), factors_(2 * most) {}
 
   void clear() { count_ = 0; }
   void add(const DecodePartial& part, std::int64_t number, std::int64_t row, std::int64_t Dv) {
@@ -50,9 +44,10 @@ class RowParts {
   // Turns the references into the factors of the parts in the output, including a sink if there is
   // one; returns the log-sum-exp.
   float normalise(const float* sink) {
-    RowReference rest;
-    if (sink != nullptr && *sink != kHidden) rest = RowReference::at(*sink * from_score_, unit_);
-    RowReference top = rest;
+    RowReference<float> rest;
+    if (sink != nullptr && *sink != kHidden)
+      rest = RowReference<float>::at(*sink * unit_.from_score, unit_.log2);
+    RowReference<float> top = rest;
     for (std::int64_t p = 0; p < count_; ++p) {
       if (higher(references_[p], top)) top = references_[p];
     }
@@ -63,7 +58,7 @@ class RowParts {
     }
     if (total == 0.0f) return kHidden;
     for (std::int64_t p = 0; p < count_; ++p) factors_[p] /= total;
-    return top.base * to_score_ + (top.log2 * kLn2 + std::log(total));
+    return top.base * unit_.to_score + (top.log2 * kLn2Of<float> + std::log(total));
   }
   void weigh_equally() { std::fill_n(factors_.data(), count_, 1.0f); }
 
@@ -90,19 +85,19 @@ class RowParts {
   }
 
  private:
-  bool higher(const RowReference& a, const RowReference& b) const {
-    return a.log2 != kHidden && (b.log2 == kHidden || a.log2_over(b, unit_) > 0.0f);
+  bool higher(const RowReference<float>& a, const RowReference<float>& b) const {
+    return a.log2 != kHidden && (b.log2 == kHidden || a.log2_over(b, unit_.log2) > 0.0f);
   }
   // The quotient of two references; 0 if the first has no key.
-  float factor(const RowReference& of, const RowReference& to) const {
-    return of.log2 == kHidden ? 0.0f : std::exp2(of.log2_over(to, unit_));
+  float factor(const RowReference<float>& of, const RowReference<float>& to) const {
+    return of.log2 == kHidden ? 0.0f : std::exp2(of.log2_over(to, unit_.log2));
   }
 
   float* sums() const { return factors_.data() + factors_.size() / 2; }
-  float unit_, from_score_, to_score_;
+  TileUnit<float> unit_;
   Scratch<const float*> outputs_;
   Scratch<std::int64_t> numbers_;
-  Scratch<RowReference> references_;
+  Scratch<RowReference<float>> references_;
   Scratch<float> factors_;  // and the sums
   std::int64_t count_ = 0;
 };

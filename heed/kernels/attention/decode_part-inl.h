@@ -23,12 +23,12 @@ namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// x = 2^((x - base) * unit - log2), and the sum of it; n is a multiple of kLanes.
-inline float weigh_row(float* x, std::int64_t n, float unit, const RowReference& reference) {
+inline float weigh_row(float* x, std::int64_t n, float unit, const RowReference<float>& reference) {
   const F32 d;
   const VF base = hn::Set(d, reference.base), factor = hn::Set(d, unit);
   const VF shift = hn::Set(d, reference.log2 == kHidden ? 0.0f : -reference.log2);
   return sum_row(n, [=](auto part, std::int64_t i, VF sum) HWY_ATTR {
-    const VF e = Exp2Weight(hn::MulAdd(hn::Sub(part.load(x + i), base), factor, shift));
+    const VF e = Exp2Weight<float>(hn::MulAdd(hn::Sub(part.load(x + i), base), factor, shift));
     part.store(e, x + i);
     return hn::Add(sum, e);
   });
@@ -70,7 +70,7 @@ class DecodePart {
     if (begin_ >= end_ || rows_ == 0) return;
     pack_queries();
     std::fill_n(output_.data, rows_ * output_.stride, 0.0f);
-    stages_.begin(call_.q, Block::to_score(program_));
+    stages_.begin(call_.q, TileUnit<float>(program_).to_score);
     for (std::int64_t col = begin_; col < end_; col += block_keys_) {
       block(col, std::min(block_keys_, end_ - col));
     }
@@ -87,7 +87,7 @@ class DecodePart {
   }
 
   bool softmax() const { return program_.normaliser == Normalise::softmax; }
-  float unit() const { return Block::unit_of(program_); }
+  float unit() const { return TileUnit<float>(program_).log2; }
 
   std::int64_t head(std::int64_t h) const { return at_.kv_head * group_ + h; }
   Region region(std::int64_t h, std::int64_t col, std::int64_t cols) const {
@@ -115,7 +115,7 @@ class DecodePart {
   }
 
   void pack_queries() {
-    const float factor = program_.scale * Block::from_score(program_);
+    const float factor = program_.scale * TileUnit<float>(program_).from_score;
     std::fill_n(queries_.data, rows_ * queries_.stride, 0.0f);
     for (std::int64_t r = 0; r < rows_; ++r) {
       const float* const q = query(r);
@@ -185,11 +185,11 @@ class DecodePart {
     bool moved = false;
     for (std::int64_t r = 0; r < rows_; ++r) {
       const float most = max_row(scores_.row(r), n, kHidden);
-      const RowReference before = reference(r);
+      const RowReference<float> before = reference(r);
       const bool first = before.log2 == kHidden;
       factors_[r] = 1.0f;
       if (first ? most > kHidden : (most - before.base) * unit() > before.log2 + kRaise) {
-        const RowReference now = RowReference::at(most, unit());
+        const RowReference<float> now = RowReference<float>::at(most, unit());
         factors_[r] = first ? 0.0f : std::exp2(before.log2_over(now, unit()));
         to_.base[r] = now.base;
         to_.top[r] = now.log2;
@@ -201,7 +201,7 @@ class DecodePart {
       to_.sums[r] += weigh_row(scores_.row(r), n, unit(), reference(r));
     }
   }
-  RowReference reference(std::int64_t r) const { return {to_.base[r], to_.top[r]}; }
+  RowReference<float> reference(std::int64_t r) const { return {to_.base[r], to_.top[r]}; }
   void rescale() {
     const F32 d;
     for (std::int64_t r = 0; r < rows_; ++r) {
@@ -217,7 +217,7 @@ class DecodePart {
 
   void weigh_pointwise(std::int64_t n) const {
     for (std::int64_t r = 0; r < rows_; ++r) {
-      const Piece row{scores_.row(r), n, 1, n / kLanes};
+      const Piece<float> row{scores_.row(r), n, 1, n / kLanes};
       program_.normaliser == Normalise::sigmoid ? weigh_sigmoid(row) : weigh_plainly(row);
       to_.sums[r] = 1.0f;  // there is an output
     }

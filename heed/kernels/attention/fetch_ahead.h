@@ -12,11 +12,13 @@ namespace heed::kernels {
 
 class FetchAhead {
  public:
-  /// Appends rows of `cols` floats, `stride` apart, to the queue.
-  void add(const float* data, std::int64_t stride, std::int64_t rows, std::int64_t cols) {
+  /// Appends rows of `cols` elements, `stride` apart, to the queue.
+  template <typename T>
+  void add(const T* data, std::int64_t stride, std::int64_t rows, std::int64_t cols) {
+    constexpr std::int64_t kBytes = sizeof(T);
     if (rows <= 0 || cols <= 0) return;
     HEED_ASSERT(count_ < ranges_.size());
-    ranges_[count_++] = {data, stride, rows, cols};
+    ranges_[count_++] = {reinterpret_cast<const char*>(data), stride * kBytes, rows, cols * kBytes};
   }
   /// Empties the queue.
   void clear() { count_ = next_ = 0; }
@@ -27,7 +29,7 @@ class FetchAhead {
   void some() {
     for (int row = 0; row < kRows && next_ < count_; ++row) {
       Range& range = ranges_[next_];
-      for (std::int64_t i = 0; i < range.cols; i += kLineFloats) {
+      for (std::int64_t i = 0; i < range.bytes; i += kLineBytes) {
         __builtin_prefetch(range.data + i, 0, 2);
       }
       range.data += range.stride;
@@ -37,10 +39,10 @@ class FetchAhead {
 
  private:
   static constexpr int kRows = 2;
-  static constexpr std::int64_t kLineFloats = 16;
+  static constexpr std::int64_t kLineBytes = 64;
   struct Range {
-    const float* data;
-    std::int64_t stride, rows, cols;
+    const char* data;
+    std::int64_t stride, rows, bytes;
   };
   std::array<Range, 4> ranges_;
   std::size_t count_ = 0, next_ = 0;

@@ -12,6 +12,7 @@
 #include "heed/kernels/attention/forward_pass.h"
 #include "heed/kernels/attention/grid.h"
 #include "heed/kernels/attention/top_scores.h"
+#include "heed/kernels/reference/attention.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -25,16 +26,22 @@ constexpr float kRescale = 0x1p32f;
 constexpr float kOverflow = 0x1p100f;
 // Number of keys that determine the reference of a row.
 constexpr std::int64_t kFirstKeys = 64;
-// Size of keys and values that do not stay in a cache near the core: 2 MB.
-constexpr std::int64_t kFarFloats = 1 << 19;
+// Size of keys and values that do not stay in a cache near the core.
+constexpr std::int64_t kFarBytes = 1 << 21;
 // The maximum of a tile raises the reference only if it is higher by this much (log2).
 constexpr float kRaise = 8.0f;
 // A tile whose sum exceeds kOverflow has a score that is higher by more than this (log2).
 constexpr float kTooHigh = 64.0f;
 
+template <typename T>
 class ForwardBlock {
+  using V = VecOf<T>;
+  static constexpr std::int64_t kLanes = kLanesOf<T>;
+  static constexpr std::int64_t kBlockRows = kBlockRowsOf<T>;
+  static constexpr T kHidden = kHiddenOf<T>;
+
  public:
-  ForwardBlock(const ForwardPass& pass, const BlockAt& at)
+  ForwardBlock(const ForwardPass<T>& pass, const BlockAt& at)
       : program_(pass.program),
         call_(pass.call),
         at_(at),
@@ -51,15 +58,15 @@ class ForwardBlock {
   }
 
   void run() {
-    pack_transposed({call_.q.at(at_.batch, at_.head, at_.row), call_.q.row}, block_.rows(),
-                    program_.shape.D, {queries(), kBlockRows}, block_.query_factor());
+    pack_transposed<T>({call_.q.at(at_.batch, at_.head, at_.row), call_.q.row}, block_.rows(),
+                       program_.shape.D, {queries(), kBlockRows}, block_.query_factor());
     fetch_rows();
-    std::fill_n(output(), program_.shape.Dv * kBlockRows, 0.0f);
-    std::fill_n(sums(), kBlockRows, 0.0f);
+    std::fill_n(output(), program_.shape.Dv * kBlockRows, T(0));
+    std::fill_n(sums(), kBlockRows, T(0));
     std::fill_n(top(), kBlockRows, kHidden);
-    std::fill_n(base(), kBlockRows, 0.0f);
-    std::fill_n(offset(), kBlockRows, 0.0f);
-    RowBlock<float> rows = block_.row_block();
+    std::fill_n(base(), kBlockRows, T(0));
+    std::fill_n(offset(), kBlockRows, T(0));
+    RowBlock<T> rows = block_.row_block();
     rows.queries = queries();
     rows.output = output();
     modifiers_.begin(rows);
@@ -73,13 +80,13 @@ class ForwardBlock {
       tile(strips_, from);
       fetch_keys(to + tile_keys_);
     }
-    std::fill_n(factors(), kBlockRows, 1.0f);
+    std::fill_n(factors(), kBlockRows, T(1));
     if (program_.normaliser == Normalise::softmax) close_rows();
     rows.row_factors = factors();
     modifiers_.end(rows);
     reweights_.end(rows);
-    unpack_transposed({output(), kBlockRows}, block_.rows(), program_.shape.Dv, factors(),
-                      {call_.output.at(at_.batch, at_.head, at_.row), call_.output.row});
+    unpack_transposed<T>({output(), kBlockRows}, block_.rows(), program_.shape.Dv, factors(),
+                         {call_.output.at(at_.batch, at_.head, at_.row), call_.output.row});
   }
 
  private:
@@ -99,7 +106,9 @@ class ForwardBlock {
   void fetch_keys(std::int64_t from) {
     const std::int64_t D = program_.shape.D;
     const std::int64_t end = block_.plan().end();
-    if ((end - block_.plan().begin()) * (D + program_.shape.Dv) < kFarFloats) return;
+    if ((end - block_.plan().begin()) * (D + program_.shape.Dv) <
+        kFarBytes / static_cast<std::int64_t>(sizeof(T)))
+      return;
     ahead_.clear();
     ahead_.add(keys_.row(from), keys_.stride, std::min(end - from, tile_keys_), D);
   }
@@ -119,19 +128,19 @@ class ForwardBlock {
 
   // Finds the k-th best score of each row, in a separate pass over all scores.
   void find_cuts() {
-    TopScores best(kBlockRows, program_.top_k);
+    TopScores<T> best(kBlockRows, program_.top_k);
     for (std::int64_t from = block_.plan().begin(); from < block_.plan().end();
          from += tile_keys_) {
       strips_.clear();
       block_.plan().cut(from, std::min(block_.plan().end(), from + tile_keys_), strips_);
       for (const Strip& strip : strips_) {
-        float* const data = scores() + Block::offset(strip, from);
+        T* const data = scores() + Block<T>::offset(strip, from);
         block_.scores(strip, keys_, queries(), data, modifiers_, 0);
         offer(best, strip, data);
       }
     }
     for (std::int64_t r = 0; r < kBlockRows; ++r) {
-      const RowCut<float> cut = best.cut(r);
+      const RowCut<T> cut = best.cut(r);
       cut_scores_[r] = cut.score;
       cut_keys_[r] = cut.key;
       if (call_.cuts.data == nullptr || r >= block_.rows()) continue;
@@ -140,11 +149,11 @@ class ForwardBlock {
     block_.set_cuts(cut_scores_, cut_keys_);
   }
 
-  static void offer(TopScores& best, const Strip& strip, const float* data) {
-    const F32 d;
+  static void offer(TopScores<T>& best, const Strip& strip, const T* data) {
+    const TagOf<T> d;
     for (std::int64_t k = 0; k < strip.cols; ++k) {
       for (std::int64_t v = 0; v < strip.vectors; ++v) {
-        const float* const x = data + k * kBlockRows + v * kLanes;
+        const T* const x = data + k * kBlockRows + v * kLanes;
         const std::int64_t row = (strip.vector + v) * kLanes;
         if (hn::AllFalse(d, hn::Gt(hn::Load(d, x), hn::Load(d, best.cuts() + row)))) continue;
         for (std::int64_t i = 0; i < kLanes; ++i) {
@@ -161,9 +170,9 @@ class ForwardBlock {
   bool quick_tile(const KeyPlan::Strips& strips, std::int64_t col) {
     std::copy_n(sums(), kBlockRows, sums_before());
     for (const Strip& strip : strips) {
-      float* const data = scores() + Block::offset(strip, col);
+      T* const data = scores() + Block<T>::offset(strip, col);
       block_.scores(strip, keys_, queries(), data, modifiers_, 0);
-      block_.weigh_strip<Then::sum>(strip, data, references(), sums());
+      block_.template weigh_strip<Then::sum>(strip, data, references(), sums());
     }
     if (check_sums()) return true;
     std::copy_n(sums_before(), kBlockRows, sums());
@@ -173,11 +182,11 @@ class ForwardBlock {
   // Whether all sums that were not NaN before are in range. The exponential of a score far above
   // its reference may have any sign, so a sum that overflowed may also be negative or NaN.
   bool check_sums() {
-    const F32 d;
-    VF most = hn::Zero(d);
+    const TagOf<T> d;
+    V most = hn::Zero(d);
     bool good = true;
     for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
-      const VF sum = hn::Load(d, sums() + r), before = hn::Load(d, sums_before() + r);
+      const V sum = hn::Load(d, sums() + r), before = hn::Load(d, sums_before() + r);
       const auto in_range = hn::And(hn::Ge(sum, hn::Zero(d)), hn::Lt(sum, hn::Set(d, kOverflow)));
       good = good && hn::AllTrue(d, hn::Or(in_range, hn::Ne(before, before)));
       most = hn::Max(sum, most);
@@ -201,29 +210,29 @@ class ForwardBlock {
   void score_tile(const KeyPlan::Strips& strips, std::int64_t col) {
     std::fill_n(tile_top(), kBlockRows, kHidden);
     for (const Strip& strip : strips) {
-      float* const data = scores() + Block::offset(strip, col);
+      T* const data = scores() + Block<T>::offset(strip, col);
       block_.scores(strip, keys_, queries(), data, modifiers_, 0);
-      raise_maxima(Block::piece(strip, data), tile_top() + strip.vector * kLanes);
+      raise_maxima(Block<T>::piece(strip, data), tile_top() + strip.vector * kLanes);
     }
   }
   void weigh_tile(const KeyPlan::Strips& strips, std::int64_t col) {
     for (const Strip& strip : strips) {
-      float* const data = scores() + Block::offset(strip, col);
-      block_.weigh_strip<Then::sum>(strip, data, references(), sums());
+      T* const data = scores() + Block<T>::offset(strip, col);
+      block_.template weigh_strip<Then::sum>(strip, data, references(), sums());
     }
   }
 
   // The maxima of the tile as base-2 logarithms, relative to the bases.
-  VF tile_level(std::int64_t r) const {
-    const F32 d;
-    const VF above = hn::Sub(hn::Load(d, tile_top() + r), hn::Load(d, base() + r));
-    return hn::Mul(above, hn::Set(d, block_.unit()));
+  V tile_level(std::int64_t r) const {
+    const TagOf<T> d;
+    const V above = hn::Sub(hn::Load(d, tile_top() + r), hn::Load(d, base() + r));
+    return hn::Mul(above, hn::Set(d, block_.unit().log2));
   }
   bool any_too_high() const {
-    const F32 d;
+    const TagOf<T> d;
     bool any = false;
     for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
-      const VF limit = hn::Add(hn::Load(d, top() + r), hn::Set(d, kTooHigh));
+      const V limit = hn::Add(hn::Load(d, top() + r), hn::Set(d, kTooHigh));
       any = any || !hn::AllFalse(d, hn::Gt(tile_level(r), limit));
     }
     return any;
@@ -231,27 +240,27 @@ class ForwardBlock {
 
   // Raises references to the maxima of the tile and rescales the sums so far.
   void raise_references() {
-    const F32 d;
-    const VF none = hn::Set(d, kHidden), unit = hn::Set(d, block_.unit());
+    const TagOf<T> d;
+    const V none = hn::Set(d, kHidden), unit = hn::Set(d, block_.unit().log2);
     bool moved = false;
     settled_ = true;
     for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
-      const VF most = hn::Load(d, tile_top() + r);
-      const VF base_before = hn::Load(d, base() + r), before = hn::Load(d, top() + r);
+      const V most = hn::Load(d, tile_top() + r);
+      const V base_before = hn::Load(d, base() + r), before = hn::Load(d, top() + r);
       const auto first = hn::And(hn::Eq(before, none), hn::Gt(most, none));
       const auto higher = hn::Gt(tile_level(r), hn::Add(before, hn::Set(d, kRaise)));
       const auto raise = hn::Or(first, higher);
-      const VF level = hn::Mul(most, unit);
+      const V level = hn::Mul(most, unit);
       const auto far = hn::Gt(hn::Abs(level), hn::Set(d, kMaxOffset));
-      const VF new_base = hn::IfThenElse(raise, hn::IfThenElseZero(far, most), base_before);
-      const VF whole = hn::IfThenElse(raise, hn::IfThenZeroElse(far, hn::Round(level)), before);
+      const V new_base = hn::IfThenElse(raise, hn::IfThenElseZero(far, most), base_before);
+      const V whole = hn::IfThenElse(raise, hn::IfThenZeroElse(far, hn::Round(level)), before);
       const auto found = hn::Gt(whole, none);
       hn::Store(whole, d, top() + r);
       hn::Store(new_base, d, base() + r);
       hn::Store(hn::IfThenElseZero(found, hn::Neg(whole)), d, offset() + r);
-      const VF lower = hn::MulAdd(hn::Sub(base_before, new_base), unit, hn::Sub(before, whole));
+      const V lower = hn::MulAdd(hn::Sub(base_before, new_base), unit, hn::Sub(before, whole));
       const auto again = hn::AndNot(first, raise);
-      hn::Store(hn::IfThenElse(again, Exp2Weight(lower), hn::Set(d, 1.0f)), d, factors() + r);
+      hn::Store(hn::IfThenElse(again, Exp2Weight<T>(lower), hn::Set(d, T(1))), d, factors() + r);
       const auto summed = hn::Ne(hn::Load(d, sums() + r), hn::Zero(d));
       moved = moved || !hn::AllFalse(d, hn::And(raise, summed));
       settled_ = settled_ && hn::AllTrue(d, found);
@@ -264,12 +273,12 @@ class ForwardBlock {
   // The sums have grown large: moves their exponents into the references.
   void absorb_exponents() {
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
-      factors()[r] = 1.0f;
-      if (!(sums()[r] > 1024.0f)) continue;
+      factors()[r] = T(1);
+      if (!(sums()[r] > T(1024))) continue;
       int exponent = 0;
       std::frexp(sums()[r], &exponent);
-      factors()[r] = std::ldexp(1.0f, -exponent);
-      top()[r] += static_cast<float>(exponent);
+      factors()[r] = std::ldexp(T(1), -exponent);
+      top()[r] += static_cast<T>(exponent);
       offset()[r] = -top()[r];
     }
     scale_sums();
@@ -277,13 +286,13 @@ class ForwardBlock {
   }
 
   void scale_sums() {
-    const F32 d;
-    std::fill(factors() + block_.rows(), factors() + kBlockRows, 1.0f);
+    const TagOf<T> d;
+    std::fill(factors() + block_.rows(), factors() + kBlockRows, T(1));
     for (std::int64_t r = 0; r < block_.vectors() * kLanes; r += kLanes) {
-      const VF factor = hn::Load(d, factors() + r);
+      const V factor = hn::Load(d, factors() + r);
       hn::Store(hn::Mul(hn::Load(d, sums() + r), factor), d, sums() + r);
       for (std::int64_t f = 0; f < program_.shape.Dv; ++f) {
-        float* const x = output() + f * kBlockRows + r;
+        T* const x = output() + f * kBlockRows + r;
         hn::Store(hn::Mul(hn::Load(d, x), factor), d, x);
       }
     }
@@ -293,9 +302,9 @@ class ForwardBlock {
   // Weights that are not divided by a sum.
   void pointwise(const KeyPlan::Strips& strips, std::int64_t col) {
     for (const Strip& strip : strips) {
-      float* const data = scores() + Block::offset(strip, col);
+      T* const data = scores() + Block<T>::offset(strip, col);
       block_.scores(strip, keys_, queries(), data, modifiers_, 0);
-      const Piece piece = Block::piece(strip, data);
+      const Piece<T> piece = Block<T>::piece(strip, data);
       program_.normaliser == Normalise::sigmoid ? weigh_sigmoid(piece) : weigh_plainly(piece);
     }
   }
@@ -304,14 +313,14 @@ class ForwardBlock {
   void read(const KeyPlan::Strips& strips, std::int64_t col) {
     if (!reweights_.empty()) {
       for (const Strip& strip : strips) {
-        reweights_.forward(block_.tile(strip, scores() + Block::offset(strip, col)), 0);
+        reweights_.forward(block_.tile(strip, scores() + Block<T>::offset(strip, col)), 0);
       }
     }
     const bool finite = values_finite(strips);
     strips.for_each_run([&](const Strip& run) {
-      const float* const weights = scores() + Block::offset(run, col);
-      const AcrossRows values{values_.row(run.col), values_.stride};
-      const AddTo out{output() + run.vector * kLanes, kBlockRows};
+      const T* const weights = scores() + Block<T>::offset(run, col);
+      const AcrossRows<T> values{values_.row(run.col), values_.stride};
+      const AddTo<T> out{output() + run.vector * kLanes, kBlockRows};
       const std::int64_t Dv = program_.shape.Dv;
       if (finite || !block_.masks(run)) {
         product(Dv, run.vectors, run.cols, values, weights, kBlockRows, out);
@@ -328,34 +337,34 @@ class ForwardBlock {
     for (const Strip& strip : strips) {
       if (!block_.masks(strip) || strip.col + strip.cols <= checked) continue;
       checked = strip.col + strip.cols;
-      const RowsOf<const float> rows{values_.row(strip.col), values_.stride};
-      if (!all_finite(rows, strip.cols, program_.shape.Dv)) return false;
+      const RowsOf<const T> rows{values_.row(strip.col), values_.stride};
+      if (!all_finite<T>(rows, strip.cols, program_.shape.Dv)) return false;
     }
     return true;
   }
 
   // factors = 1 / sums of the rows; also writes the requested results of the rows.
   void close_rows() {
-    const F32 d;
+    const TagOf<T> d;
     if (program_.sinks != nullptr) add_sink();
     for (std::int64_t r = 0; r < block_.rows(); r += kLanes) {
-      const VF sum = hn::Load(d, sums() + r);
+      const V sum = hn::Load(d, sums() + r);
       const auto empty = hn::Eq(sum, hn::Zero(d));  // false for a row of NaN, which stays NaN
-      const VF one = hn::Set(d, 1.0f);
+      const V one = hn::Set(d, T(1));
       hn::Store(hn::IfThenZeroElse(empty, hn::Div(one, sum)), d, factors() + r);
     }
     if (call_.scales.data != nullptr) {
-      RowScale<float>* const scales = call_.scales.at(at_.batch, at_.head, at_.row);
+      RowScale<T>* const scales = call_.scales.at(at_.batch, at_.head, at_.row);
       for (std::int64_t r = 0; r < block_.rows(); ++r) {
         scales[r] = {-offset()[r], factors()[r], base()[r]};
       }
     }
     if (call_.log_sum_exp.data == nullptr) return;
     for (std::int64_t r = 0; r < block_.rows(); r += kLanes) {
-      const VF sum = hn::Load(d, sums() + r);
-      const VF above = hn::MulAdd(hn::Load(d, top() + r), hn::Set(d, kLn2), Log(d, sum));
-      const VF to_score = hn::Set(d, Block::to_score(program_));
-      const VF log = hn::MulAdd(hn::Load(d, base() + r), to_score, above);
+      const V sum = hn::Load(d, sums() + r);
+      const V above = hn::MulAdd(hn::Load(d, top() + r), hn::Set(d, kLn2Of<T>), LogOf<T>(sum));
+      const V to_score = hn::Set(d, block_.unit().to_score);
+      const V log = hn::MulAdd(hn::Load(d, base() + r), to_score, above);
       const auto empty = hn::Eq(sum, hn::Zero(d));
       hn::Store(hn::IfThenElse(empty, hn::Set(d, kHidden), log), d, top() + r);
     }
@@ -364,15 +373,15 @@ class ForwardBlock {
 
   // Adds the sink to the sums. A reference below the sink is raised to it.
   void add_sink() {
-    const float sink = program_.sinks[at_.head] * block_.from_score(), unit = block_.unit();
-    RowReference at_sink = RowReference::at(sink, unit);
+    const T sink = program_.sinks[at_.head] * block_.unit().from_score, unit = block_.unit().log2;
+    RowReference<T> at_sink = RowReference<T>::at(sink, unit);
     at_sink.log2 = std::nearbyint(at_sink.log2);
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
-      const RowReference before{base()[r], top()[r]};
+      const RowReference<T> before{base()[r], top()[r]};
       const bool none = before.log2 == kHidden;
-      const bool raise = sink > kHidden && (none || at_sink.log2_over(before, unit) > 0.0f);
-      const RowReference& now = raise ? at_sink : before;
-      factors()[r] = none ? 0.0f : std::exp2(before.log2_over(now, unit));
+      const bool raise = sink > kHidden && (none || at_sink.log2_over(before, unit) > T(0));
+      const RowReference<T>& now = raise ? at_sink : before;
+      factors()[r] = none ? T(0) : std::exp2(before.log2_over(now, unit));
       if (!raise) continue;
       base()[r] = now.base;
       top()[r] = now.log2;
@@ -380,38 +389,38 @@ class ForwardBlock {
     }
     scale_sums();
     for (std::int64_t r = 0; r < block_.rows(); ++r) {
-      const RowReference at{base()[r], top()[r]};
+      const RowReference<T> at{base()[r], top()[r]};
       if (at.log2 > kHidden) sums()[r] += std::exp2(at.log2_of(sink, unit));
     }
   }
 
-  References references() const { return {base(), offset(), huge_}; }
+  References<T> references() const { return {base(), offset(), huge_}; }
 
   static constexpr std::int64_t kRowArrays = 7;
-  float* row_array(std::int64_t i) const { return memory_.data() + i * kBlockRows; }
-  float* sums() const { return row_array(0); }
-  float* sums_before() const { return row_array(1); }
-  float* base() const { return row_array(2); }    // the bases of the references (weights-inl.h)
-  float* top() const { return row_array(3); }     // the rest of them, log2, integers
-  float* offset() const { return row_array(4); }  // top negated, 0 where there is no reference
-  float* tile_top() const { return row_array(5); }
-  float* factors() const { return row_array(6); }
-  float* queries() const { return row_array(kRowArrays); }
-  float* output() const { return queries() + program_.shape.D * kBlockRows; }
-  float* scores() const { return output() + program_.shape.Dv * kBlockRows; }
-  float* stage_memory() const { return scores() + tile_keys_ * kBlockRows; }
+  T* row_array(std::int64_t i) const { return memory_.data() + i * kBlockRows; }
+  T* sums() const { return row_array(0); }
+  T* sums_before() const { return row_array(1); }
+  T* base() const { return row_array(2); }    // the bases of the references (weights-inl.h)
+  T* top() const { return row_array(3); }     // the rest of them, log2, integers
+  T* offset() const { return row_array(4); }  // top negated, 0 where there is no reference
+  T* tile_top() const { return row_array(5); }
+  T* factors() const { return row_array(6); }
+  T* queries() const { return row_array(kRowArrays); }
+  T* output() const { return queries() + program_.shape.D * kBlockRows; }
+  T* scores() const { return output() + program_.shape.Dv * kBlockRows; }
+  T* stage_memory() const { return scores() + tile_keys_ * kBlockRows; }
 
-  const AttentionProgram<float>& program_;
-  const AttentionForward<float>& call_;
+  const AttentionProgram<T>& program_;
+  const AttentionForward<T>& call_;
   BlockAt at_;
-  Block block_;
+  Block<T> block_;
   std::int64_t tile_keys_;
-  Scratch<float> memory_;
-  StageRun<float> modifiers_, reweights_;
-  RowsOf<const float> keys_, values_;
+  Scratch<T> memory_;
+  StageRun<T> modifiers_, reweights_;
+  RowsOf<const T> keys_, values_;
   KeyPlan::Strips strips_;
   FetchAhead ahead_;
-  float cut_scores_[kBlockRows];  // for top_k
+  T cut_scores_[kBlockRows];  // for top_k
   std::int32_t cut_keys_[kBlockRows];
   bool settled_ = false;   // every row has a reference
   bool cautious_ = false;  // a sum overflowed in this block, and may again
@@ -419,9 +428,15 @@ class ForwardBlock {
   bool huge_ = false;      // a reference has a base
 };
 
-std::int64_t forward_block_rows() { return kBlockRows; }
+std::int64_t block_rows_f32() { return kBlockRowsOf<float>; }
+std::int64_t block_rows_f64() { return kBlockRowsOf<double>; }
 
-void forward_block(const ForwardPass& pass, const BlockAt& at) { ForwardBlock(pass, at).run(); }
+void block_f32(const ForwardPass<float>& pass, const BlockAt& at) {
+  ForwardBlock<float>(pass, at).run();
+}
+void block_f64(const ForwardPass<double>& pass, const BlockAt& at) {
+  ForwardBlock<double>(pass, at).run();
+}
 
 }  // namespace
 }  // namespace heed::kernels::HWY_NAMESPACE
@@ -431,23 +446,34 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 namespace {
 
-HWY_EXPORT(forward_block_rows);
-HWY_EXPORT(forward_block);
+HWY_EXPORT(block_rows_f32);
+HWY_EXPORT(block_rows_f64);
+HWY_EXPORT(block_f32);
+HWY_EXPORT(block_f64);
+
+template <typename T, typename Run>
+void run_blocks(const AttentionProgram<T>& program, const AttentionForward<T>& call,
+                std::int64_t block_rows, Run run) {
+  const ForwardPass<T> pass{program,
+                            call,
+                            {program.modifiers, block_rows, false},
+                            {program.reweights, block_rows, false}};
+  const BlockGrid grid(program.shape, block_rows);
+  const AttentionShape& s = program.shape;
+  parallel_for(grid.cells(), block_rows * s.Tk * (s.D + s.Dv),
+               [&](std::int64_t cell) { run(pass, grid.at(cell)); });
+}
 
 }  // namespace
 
 void attention_forward(const AttentionProgram<float>& program,
                        const AttentionForward<float>& call) {
-  const auto run = HEED_DISPATCH(forward_block);
-  const std::int64_t block_rows = HEED_DISPATCH(forward_block_rows)();
-  const ForwardPass pass{program,
-                         call,
-                         {program.modifiers, block_rows, false},
-                         {program.reweights, block_rows, false}};
-  const BlockGrid grid(program.shape, block_rows);
-  const AttentionShape& s = program.shape;
-  parallel_for(grid.cells(), block_rows * s.Tk * (s.D + s.Dv),
-               [&](std::int64_t cell) { run(pass, grid.at(cell)); });
+  run_blocks(program, call, HEED_DISPATCH(block_rows_f32)(), HEED_DISPATCH(block_f32));
+}
+void attention_forward(const AttentionProgram<double>& program,
+                       const AttentionForward<double>& call) {
+  if (reference::PlainAttention::wanted()) return reference::attention_forward(program, call);
+  run_blocks(program, call, HEED_DISPATCH(block_rows_f64)(), HEED_DISPATCH(block_f64));
 }
 
 }  // namespace heed::kernels

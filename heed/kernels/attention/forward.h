@@ -8,7 +8,6 @@ namespace heed::kernels {
 /// output = weights * values, and the log-sum-exp of the scores of each row. A row without visible
 /// keys has output 0 and log-sum-exp -inf.
 void attention_forward(const AttentionProgram<float>& program, const AttentionForward<float>& call);
-/// The same in double, without tiles (kernels/reference/attention.h).
 void attention_forward(const AttentionProgram<double>& program,
                        const AttentionForward<double>& call);
 

@@ -6,11 +6,12 @@
 
 namespace heed::kernels {
 
+template <typename T>
 struct ForwardPass {
-  const AttentionProgram<float>& program;
-  const AttentionForward<float>& call;
-  StageList<float> modifiers;
-  StageList<float> reweights;
+  const AttentionProgram<T>& program;
+  const AttentionForward<T>& call;
+  StageList<T> modifiers;
+  StageList<T> reweights;
 };
 
 }  // namespace heed::kernels

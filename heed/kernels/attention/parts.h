@@ -17,7 +17,7 @@ struct PartAt {
 
 class PartGrid {
  public:
-  explicit PartGrid(const AttentionShape& shape);
+  explicit PartGrid(const AttentionShape& shape, std::size_t element_size = sizeof(float));
 
   /// Keys that stay in L2 with their values and both gradients while all queries are processed.
   std::int64_t span_keys() const { return span_keys_; }
@@ -34,18 +34,19 @@ class PartGrid {
 };
 
 /// Rows of all query heads in scratch memory: [H, rows of all batches, width].
+template <typename T>
 class HeadsScratch {
  public:
   HeadsScratch(std::int64_t heads, std::int64_t total_rows, std::int64_t width)
       : rows_(total_rows), width_(width), data_(heads * total_rows * width) {}
 
-  Heads<float> heads(std::int64_t rows_per_batch, const std::int64_t* starts) const {
+  Heads<T> heads(std::int64_t rows_per_batch, const std::int64_t* starts) const {
     return {data_.data(), rows_per_batch * width_, rows_ * width_, width_, starts};
   }
 
  private:
   std::int64_t rows_, width_;
-  Scratch<float> data_;
+  Scratch<T> data_;
 };
 
 }  // namespace heed::kernels

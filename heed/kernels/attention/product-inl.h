@@ -23,21 +23,27 @@ namespace heed::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Lanes as a constant: the size of attention's blocks depends on it.
-inline constexpr std::int64_t kLanes = hn::MaxLanes(F32());
+template <typename T>
+inline constexpr std::int64_t kLanesOf = hn::MaxLanes(TagOf<T>());
+inline constexpr std::int64_t kLanes = kLanesOf<float>;
 
 /// a(i, k) with a row in memory for each i: keys, in the product with queries.
+template <typename T>
 struct AlongRows {
-  const float* data;
+  using Value = T;
+  const T* data;
   std::int64_t stride;
-  HWY_INLINE float at(std::int64_t i, std::int64_t k) const { return data[i * stride + k]; }
+  HWY_INLINE T at(std::int64_t i, std::int64_t k) const { return data[i * stride + k]; }
   AlongRows from(std::int64_t i) const { return {data + i * stride, stride}; }
 };
 
 /// The same with prefetching of other memory.
+template <typename T>
 struct AlongRowsFetching {
-  AlongRows rows;
+  using Value = T;
+  AlongRows<T> rows;
   FetchAhead* ahead;
-  HWY_INLINE float at(std::int64_t i, std::int64_t k) const { return rows.at(i, k); }
+  HWY_INLINE T at(std::int64_t i, std::int64_t k) const { return rows.at(i, k); }
   AlongRowsFetching from(std::int64_t i) const {
     ahead->some();
     return {rows.from(i), ahead};
@@ -45,19 +51,21 @@ struct AlongRowsFetching {
 };
 
 /// a(i, k) with a row in memory for each k: values, in the product with weights.
+template <typename T>
 struct AcrossRows {
-  const float* data;
+  using Value = T;
+  const T* data;
   std::int64_t stride;
-  HWY_INLINE float at(std::int64_t i, std::int64_t k) const { return data[k * stride + i]; }
+  HWY_INLINE T at(std::int64_t i, std::int64_t k) const { return data[k * stride + i]; }
   AcrossRows from(std::int64_t i) const { return {data + i, stride}; }
 };
 
-template <int M, int N>
-HWY_INLINE void store_block(const VF (&x)[M][N], float* c, std::int64_t stride) {
+template <int M, int N, typename T>
+HWY_INLINE void store_block(const VecOf<T> (&x)[M][N], T* c, std::int64_t stride) {
 #pragma GCC unroll 16
   for (int i = 0; i < M; ++i) {
 #pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) hn::Store(x[i][j], F32(), c + i * stride + j * kLanes);
+    for (int j = 0; j < N; ++j) hn::Store(x[i][j], TagOf<T>(), c + i * stride + j * kLanesOf<T>);
   }
 }
 
@@ -65,46 +73,52 @@ HWY_INLINE void store_block(const VF (&x)[M][N], float* c, std::int64_t stride) 
 // and lane.
 
 /// C = the product.
+template <typename T>
 struct Put {
-  float* c;
+  T* c;
   std::int64_t stride;
-  HWY_INLINE VF start(int /*i*/, int /*lane*/) const { return hn::Zero(F32()); }
+  HWY_INLINE VecOf<T> start(int /*i*/, int /*lane*/) const { return hn::Zero(TagOf<T>()); }
   template <int M, int N>
-  HWY_INLINE void done(const VF (&x)[M][N]) const {
-    store_block(x, c, stride);
+  HWY_INLINE void done(const VecOf<T> (&x)[M][N]) const {
+    store_block<M, N>(x, c, stride);
   }
   Put from(std::int64_t i, std::int64_t lane) const { return {c + i * stride + lane, stride}; }
 };
 
 /// C += the product.
+template <typename T>
 struct AddTo {
-  float* c;
+  T* c;
   std::int64_t stride;
-  HWY_INLINE VF start(int i, int lane) const { return hn::Load(F32(), c + i * stride + lane); }
+  HWY_INLINE VecOf<T> start(int i, int lane) const {
+    return hn::Load(TagOf<T>(), c + i * stride + lane);
+  }
   template <int M, int N>
-  HWY_INLINE void done(const VF (&x)[M][N]) const {
-    store_block(x, c, stride);
+  HWY_INLINE void done(const VecOf<T> (&x)[M][N]) const {
+    store_block<M, N>(x, c, stride);
   }
   AddTo from(std::int64_t i, std::int64_t lane) const { return {c + i * stride + lane, stride}; }
 };
 
 /// C = weights * (x - delta): the gradient of softmax from that of the weights.
+template <typename T>
 struct SoftmaxGradient {
-  float* c;
+  T* c;
   std::int64_t stride;
-  const float* minus_delta;
-  const float* weights;
-  HWY_INLINE VF start(int /*i*/, int /*lane*/) const { return hn::Zero(F32()); }
+  const T* minus_delta;
+  const T* weights;
+  HWY_INLINE VecOf<T> start(int /*i*/, int /*lane*/) const { return hn::Zero(TagOf<T>()); }
   template <int M, int N>
-  HWY_INLINE void done(const VF (&x)[M][N]) const {
-    const F32 d;
+  HWY_INLINE void done(const VecOf<T> (&x)[M][N]) const {
+    const TagOf<T> d;
+    constexpr std::int64_t kStep = kLanesOf<T>;
 #pragma GCC unroll 8
     for (int j = 0; j < N; ++j) {
-      const VF shift = hn::Load(d, minus_delta + j * kLanes);
+      const VecOf<T> shift = hn::Load(d, minus_delta + j * kStep);
 #pragma GCC unroll 16
       for (int i = 0; i < M; ++i) {
-        const VF weight = hn::Load(d, weights + i * stride + j * kLanes);
-        hn::Store(hn::Mul(hn::Add(x[i][j], shift), weight), d, c + i * stride + j * kLanes);
+        const VecOf<T> weight = hn::Load(d, weights + i * stride + j * kStep);
+        hn::Store(hn::Mul(hn::Add(x[i][j], shift), weight), d, c + i * stride + j * kStep);
       }
     }
   }
@@ -115,11 +129,12 @@ struct SoftmaxGradient {
 
 /// M rows and N vectors of C, all in registers.
 template <int M, int N, class A, class Out>
-HWY_INLINE void product_block(std::int64_t depth, A a, const float* HWY_RESTRICT b,
+HWY_INLINE void product_block(std::int64_t depth, A a, const typename A::Value* HWY_RESTRICT b,
                               std::int64_t b_stride, Out out) {
-  const F32 d;
-  constexpr int kW = kLanes;
-  VF c[M][N];
+  using T = typename A::Value;
+  const TagOf<T> d;
+  constexpr int kW = kLanesOf<T>;
+  VecOf<T> c[M][N];
 #pragma GCC unroll 16
   for (int i = 0; i < M; ++i) {
 #pragma GCC unroll 8
@@ -127,12 +142,12 @@ HWY_INLINE void product_block(std::int64_t depth, A a, const float* HWY_RESTRICT
   }
 #pragma GCC unroll 2
   for (std::int64_t k = 0; k < depth; ++k) {
-    VF row[N];
+    VecOf<T> row[N];
 #pragma GCC unroll 8
     for (int j = 0; j < N; ++j) row[j] = hn::LoadU(d, b + k * b_stride + j * kW);
 #pragma GCC unroll 16
     for (int i = 0; i < M; ++i) {
-      const VF factor = hn::Set(d, a.at(i, k));
+      const VecOf<T> factor = hn::Set(d, a.at(i, k));
 #pragma GCC unroll 8
       for (int j = 0; j < N; ++j) c[i][j] = hn::MulAdd(factor, row[j], c[i][j]);
     }
@@ -143,8 +158,8 @@ HWY_INLINE void product_block(std::int64_t depth, A a, const float* HWY_RESTRICT
 /// All rows of N vectors, M at a time. At least four rows are needed to keep the multipliers busy,
 /// so the remaining rows are split into fours where possible.
 template <int M, int N, class A, class Out>
-HWY_NOINLINE void product_panel(std::int64_t rows, std::int64_t depth, A a, const float* b,
-                                std::int64_t b_stride, Out out) {
+HWY_NOINLINE void product_panel(std::int64_t rows, std::int64_t depth, A a,
+                                const typename A::Value* b, std::int64_t b_stride, Out out) {
   const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) HWY_ATTR {
     product_block<kRows, N>(depth, a, b, b_stride, out);
     a = a.from(kRows);
@@ -162,8 +177,8 @@ HWY_NOINLINE void product_panel(std::int64_t rows, std::int64_t depth, A a, cons
 
 /// C has `rows` rows of `vectors` vectors; B has `depth` such rows.
 template <class A, class Out>
-void product(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a, const float* b,
-             std::int64_t b_stride, Out out) {
+void product(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a,
+             const typename A::Value* b, std::int64_t b_stride, Out out) {
 #if HWY_TARGET <= HWY_AVX3
   constexpr int kWide = 4, kRows4 = 6, kRows3 = 8, kRows2 = 8;
 #else
@@ -184,8 +199,8 @@ void product(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a, c
       product_panel<8, 1>(rows, depth, a, b, b_stride, out);
     }
     vectors -= n;
-    b += n * kLanes;
-    out = out.from(0, n * kLanes);
+    b += n * kLanesOf<typename A::Value>;
+    out = out.from(0, n * kLanesOf<typename A::Value>);
   }
 }
 

@@ -1,6 +1,6 @@
 // Attention as data: the sizes, the operands and the stages in order. kernels/attention/forward.h
-// and backward.h run it tile by tile in f32; kernels/reference/attention.h runs it in double,
-// without tiles.
+// and backward.h run it tile by tile in f32 and f64; kernels/reference/attention.h runs it in
+// double, without tiles.
 #pragma once
 
 #include <cstdint>

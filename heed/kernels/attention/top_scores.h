@@ -12,6 +12,7 @@ namespace heed::kernels {
 
 /// Ordered best first; of equal scores the earlier key comes first. Rows with fewer than k visible
 /// keys so far have a cut of -inf, which every score exceeds except a hidden one.
+template <typename T>
 class TopScores {
  public:
   TopScores(std::int64_t rows, std::int64_t k) : k_(k), kept_(rows * k), cuts_(rows) {
@@ -20,27 +21,27 @@ class TopScores {
   }
 
   /// The score that a new score of each row must exceed.
-  const float* cuts() const { return cuts_.data(); }
+  const T* cuts() const { return cuts_.data(); }
 
   /// Inserts a score above the row's cut; keys come in increasing order.
-  void insert(std::int64_t row, float score, std::int32_t key) {
-    RowCut<float>* const begin = kept_.data() + row * k_;
-    RowCut<float>* at = begin + k_ - 1;
+  void insert(std::int64_t row, T score, std::int32_t key) {
+    RowCut<T>* const begin = kept_.data() + row * k_;
+    RowCut<T>* at = begin + k_ - 1;
     for (; at != begin && at[-1].score < score; --at) *at = at[-1];
     *at = {score, key};
     cuts_[row] = begin[k_ - 1].score;
   }
 
-  RowCut<float> cut(std::int64_t row) const { return kept_[row * k_ + k_ - 1]; }
+  RowCut<T> cut(std::int64_t row) const { return kept_[row * k_ + k_ - 1]; }
 
  private:
-  static RowCut<float> nothing() {
-    return {-std::numeric_limits<float>::infinity(), std::numeric_limits<std::int32_t>::max()};
+  static RowCut<T> nothing() {
+    return {-std::numeric_limits<T>::infinity(), std::numeric_limits<std::int32_t>::max()};
   }
 
   std::int64_t k_;
-  Scratch<RowCut<float>> kept_;
-  Scratch<float> cuts_;
+  Scratch<RowCut<T>> kept_;
+  Scratch<T> cuts_;
 };
 
 }  // namespace heed::kernels

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <type_traits>
 
@@ -22,124 +23,224 @@ namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline constexpr float kHidden = -std::numeric_limits<float>::infinity();
+template <typename T>
+inline constexpr T kHiddenOf = -std::numeric_limits<T>::infinity();
+inline constexpr float kHidden = kHiddenOf<float>;
 
 /// Some keys of a tile against some of its vectors: a strip in memory.
+template <typename T>
 struct Piece {
-  float* data;
+  T* data;
   std::int64_t stride;
   std::int64_t keys, vectors;
-  float* at(std::int64_t key, std::int64_t vector) const {
-    return data + key * stride + vector * kLanes;
+  T* at(std::int64_t key, std::int64_t vector) const {
+    return data + key * stride + vector * kLanesOf<T>;
   }
 };
 
+/// Integers as wide as the elements, from narrower ones in memory.
+template <typename T>
+using IntegersOf = hn::RebindToSigned<TagOf<T>>;
+template <typename T>
+HWY_INLINE hn::Vec<IntegersOf<T>> load_integers(const std::int32_t* p) {
+  const IntegersOf<T> di;
+  const auto x = hn::LoadU(hn::Rebind<std::int32_t, TagOf<T>>(), p);
+  if constexpr (sizeof(T) == 8) {
+    return hn::PromoteTo(di, x);
+  } else {
+    return x;
+  }
+}
+template <typename T>
+HWY_INLINE hn::Vec<IntegersOf<T>> load_integers(const std::uint8_t* p) {
+  const hn::Rebind<std::int32_t, TagOf<T>> d32;
+  const auto x = hn::PromoteTo(d32, hn::LoadU(hn::Rebind<std::uint8_t, TagOf<T>>(), p));
+  if constexpr (sizeof(T) == 8) {
+    return hn::PromoteTo(IntegersOf<T>(), x);
+  } else {
+    return x;
+  }
+}
+
 /// Sets scores of keys outside each row's interval to -inf; `col` is the first key.
-inline void hide_outside(Piece piece, std::int64_t col, const std::int32_t* first,
-                         const std::int32_t* last) {
-  const F32 d;
-  const hn::RebindToSigned<F32> di;
-  const auto from = static_cast<std::int32_t>(col);
-  const auto to = static_cast<std::int32_t>(col + piece.keys);
+template <typename T>
+void hide_outside(Piece<T> piece, std::int64_t col, const std::int32_t* first,
+                  const std::int32_t* last) {
+  const TagOf<T> d;
+  const IntegersOf<T> di;
+  using Integer = hn::TFromD<IntegersOf<T>>;
+  const auto from = static_cast<Integer>(col);
+  const auto to = static_cast<Integer>(col + piece.keys);
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    const auto begin = hn::LoadU(di, first + v * kLanes);
-    const auto end = hn::LoadU(di, last + v * kLanes);
+    const auto begin = load_integers<T>(first + v * kLanesOf<T>);
+    const auto end = load_integers<T>(last + v * kLanesOf<T>);
     const auto hidden = hn::Or(hn::Gt(begin, hn::Set(di, from)), hn::Lt(end, hn::Set(di, to)));
     if (hn::AllFalse(di, hidden)) continue;
     for (std::int64_t k = 0; k < piece.keys; ++k) {
-      const auto key = hn::Set(di, from + static_cast<std::int32_t>(k));
+      const auto key = hn::Set(di, from + static_cast<Integer>(k));
       const auto visible = hn::AndNot(hn::Lt(key, begin), hn::Lt(key, end));
-      float* const x = piece.at(k, v);
-      hn::Store(hn::IfThenElse(hn::RebindMask(d, visible), hn::Load(d, x), hn::Set(d, kHidden)), d,
-                x);
+      T* const x = piece.at(k, v);
+      hn::Store(
+          hn::IfThenElse(hn::RebindMask(d, visible), hn::Load(d, x), hn::Set(d, kHiddenOf<T>)), d,
+          x);
     }
   }
 }
 
 /// Sets scores to -inf where visible[key * stride + row] is 0.
-inline void hide_masked(Piece piece, const std::uint8_t* visible, std::int64_t stride) {
-  const F32 d;
-  const hn::RebindToSigned<F32> di;
-  const hn::Rebind<std::uint8_t, F32> du8;
+template <typename T>
+void hide_masked(Piece<T> piece, const std::uint8_t* visible, std::int64_t stride) {
+  const TagOf<T> d;
+  const IntegersOf<T> di;
   for (std::int64_t k = 0; k < piece.keys; ++k) {
     for (std::int64_t v = 0; v < piece.vectors; ++v) {
-      const auto bytes = hn::PromoteTo(di, hn::LoadU(du8, visible + k * stride + v * kLanes));
+      const auto bytes = load_integers<T>(visible + k * stride + v * kLanesOf<T>);
       const auto hidden = hn::RebindMask(d, hn::Eq(bytes, hn::Zero(di)));
-      float* const x = piece.at(k, v);
-      hn::Store(hn::IfThenElse(hidden, hn::Set(d, kHidden), hn::Load(d, x)), d, x);
+      T* const x = piece.at(k, v);
+      hn::Store(hn::IfThenElse(hidden, hn::Set(d, kHiddenOf<T>), hn::Load(d, x)), d, x);
     }
   }
 }
 
 /// Sets scores below a row's cut, or equal to it but of a later key, to -inf.
-inline void hide_below(Piece piece, std::int64_t col, const float* cut_scores,
-                       const std::int32_t* cut_keys) {
-  const F32 d;
-  const hn::RebindToSigned<F32> di;
+template <typename T>
+void hide_below(Piece<T> piece, std::int64_t col, const T* cut_scores,
+                const std::int32_t* cut_keys) {
+  const TagOf<T> d;
+  const IntegersOf<T> di;
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    const VF cut = hn::LoadU(d, cut_scores + v * kLanes);
-    const auto last = hn::LoadU(di, cut_keys + v * kLanes);
+    const VecOf<T> cut = hn::LoadU(d, cut_scores + v * kLanesOf<T>);
+    const auto last = load_integers<T>(cut_keys + v * kLanesOf<T>);
     for (std::int64_t k = 0; k < piece.keys; ++k) {
-      float* const x = piece.at(k, v);
-      const VF s = hn::Load(d, x);
-      const auto later = hn::Gt(hn::Set(di, static_cast<std::int32_t>(col + k)), last);
+      T* const x = piece.at(k, v);
+      const VecOf<T> s = hn::Load(d, x);
+      const auto later = hn::Gt(hn::Set(di, static_cast<hn::TFromD<IntegersOf<T>>>(col + k)), last);
       const auto below = hn::Or(hn::Lt(s, cut), hn::And(hn::Eq(s, cut), hn::RebindMask(d, later)));
-      hn::Store(hn::IfThenElse(below, hn::Set(d, kHidden), s), d, x);
+      hn::Store(hn::IfThenElse(below, hn::Set(d, kHiddenOf<T>), s), d, x);
     }
   }
 }
 
 /// top[row] = max(top[row], scores).
-inline void raise_maxima(Piece piece, float* top) {
-  const F32 d;
+template <typename T>
+void raise_maxima(Piece<T> piece, T* top) {
+  const TagOf<T> d;
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    VF most = hn::Set(d, kHidden);
+    VecOf<T> most = hn::Set(d, kHiddenOf<T>);
     for (std::int64_t k = 0; k < piece.keys; ++k) {
       most = hn::Max(most, hn::Load(d, piece.at(k, v)));
     }
-    float* const x = top + v * kLanes;
+    T* const x = top + v * kLanesOf<T>;
     hn::Store(hn::Max(hn::Load(d, x), most), d, x);
   }
 }
 
 // Weights are powers of two: 2^x = 2^n 2^r with n the nearest integer. Added to kIntegerShift, n is
 // in the lowest bits, and a shift moves it into the exponent (math-inl.h).
-inline constexpr float kIntegerShift = math::kToInteger + math::kBias;
+template <typename T>
+struct WeightMath;
 
-/// x = 2^n 2^(k x) for |k x| <= 1/2 and shifted = (n + kIntegerShift) / k, where k is 1 or 2;
-/// relative error 1e-7: 0 for n = -127, infinity from n = 128 on. The bound is applied to the
-/// integer: four such instructions run per cycle, but only two floating-point ones. Several vectors
-/// are processed together, step by step: four of them take 4.3 cycles per vector, one at a time 4.7
+template <>
+struct WeightMath<float> {
+  static constexpr float kIntegerShift = math::kToInteger + math::kBias;
+  static constexpr float kLowest = -127.0f, kHighest = 128.0f;  // 2^n is 0, and infinity
+  static constexpr int kMantissaBits = 23;
+  /// Coefficients of 2^r for |r| <= 1/2 from the highest down to the first; relative error 1e-7.
+  static constexpr float kPowers[] = {0.00132647f, 0.00967151f, 0.05550734f, 0.24022242f,
+                                      0.69314698f};
+};
+
+template <>
+struct WeightMath<double> {
+  static constexpr double kIntegerShift = 0x1.8p52 + 1023.0;
+  static constexpr double kLowest = -1023.0, kHighest = 1024.0;
+  static constexpr int kMantissaBits = 52;
+  /// Relative error 2e-17 before rounding.
+  static constexpr double kPowers[] = {
+      0x1.e9d3fe3952179p-32, 0x1.e6063f7217bc6p-28, 0x1.b524fae627834p-24, 0x1.62bfd47773353p-20,
+      0x1.ffcbfc670dcd4p-17, 0x1.430913096fd9fp-13, 0x1.5d87fe78a5276p-10, 0x1.3b2ab6fba1ddap-7,
+      0x1.c6b08d704a0c2p-5,  0x1.ebfbdff82c598p-3,  0x1.62e42fefa39efp-1};
+};
+
+/// x = 2^n 2^(k x) for |k x| <= 1/2 and shifted = (n + kIntegerShift) / k, where k is 1 or 2: 0 for
+/// n = kLowest, infinity from n = kHighest on. The bound is applied to the integer: four such
+/// instructions run per cycle, but only two floating-point ones. Several vectors are processed
+/// together, step by step: four of them take 4.3 cycles per vector of floats, one at a time 4.7
 /// (Zen 4). All k give the same bits, because they differ by powers of two.
-template <int k, int M>
-HWY_INLINE void PowersOfTwo(VF (&shifted)[M], VF (&x)[M]) {
+template <typename T, int k, int M>
+HWY_INLINE void PowersOfTwo(VecOf<T> (&shifted)[M], VecOf<T> (&x)[M]) {
+  using Math = WeightMath<T>;
   static_assert(k == 1 || k == 2);
-  const F32 d;
-  const hn::RebindToSigned<F32> di;
-  const auto highest = hn::BitCast(di, hn::Set(d, (kIntegerShift + 128.0f) / k));
-  VF p[M];
+  constexpr int kDegree = std::size(Math::kPowers);
+  const TagOf<T> d;
+  const IntegersOf<T> di;
+  const hn::RebindToUnsigned<TagOf<T>> du;
+  const auto highest = hn::BitCast(di, hn::Set(d, (Math::kIntegerShift + Math::kHighest) / k));
+  constexpr auto coefficient = [](int c) constexpr {  // times k^(kDegree - c)
+    return Math::kPowers[c] * static_cast<T>(k == 1 ? 1 : 1 << (kDegree - c));
+  };
+  VecOf<T> p[M];
 #pragma GCC unroll 4
-  for (int i = 0; i < M; ++i) p[i] = hn::Set(d, k * k * k * k * k * 0.00132647f);
-  for (const float c : {k * k * k * k * 0.00967151f, k * k * k * 0.05550734f, k * k * 0.24022242f,
-                        k * 0.69314698f, 1.0f}) {
+  for (int i = 0; i < M; ++i) p[i] = hn::Set(d, coefficient(0));
+#pragma GCC unroll 16
+  for (int c = 1; c <= kDegree; ++c) {
+    const VecOf<T> next = hn::Set(d, c == kDegree ? T(1) : coefficient(c));
 #pragma GCC unroll 4
-    for (int i = 0; i < M; ++i) p[i] = hn::MulAdd(p[i], x[i], hn::Set(d, c));
+    for (int i = 0; i < M; ++i) p[i] = hn::MulAdd(p[i], x[i], next);
   }
 #pragma GCC unroll 4
   for (int i = 0; i < M; ++i) {
-    const VF bounded = hn::BitCast(d, hn::Min(hn::BitCast(di, shifted[i]), highest));
-    x[i] = hn::Mul(p[i], math::PowerOfTwo(d, bounded));
+    const auto bounded = hn::BitCast(du, hn::Min(hn::BitCast(di, shifted[i]), highest));
+    x[i] = hn::Mul(p[i], hn::BitCast(d, hn::ShiftLeft<Math::kMantissaBits>(bounded)));
   }
 }
 
-/// 2^x: 0 below 2^-127, infinity from 2^128 on, NaN for NaN.
-HWY_INLINE VF Exp2Weight(VF x) {
-  const F32 d;
-  x = math::AtLeast(d, x, -127.0f);
-  VF shifted[] = {hn::Add(x, hn::Set(d, kIntegerShift))};
-  VF power[] = {hn::Sub(x, hn::Sub(shifted[0], hn::Set(d, kIntegerShift)))};
-  PowersOfTwo<1>(shifted, power);
+/// 2^x: 0 below the smallest normal number, infinity above the largest, NaN for NaN.
+template <typename T>
+HWY_INLINE VecOf<T> Exp2Weight(VecOf<T> x) {
+  const TagOf<T> d;
+  const VecOf<T> shift = hn::Set(d, WeightMath<T>::kIntegerShift);
+  x = math::AtLeast(hn::Set(d, WeightMath<T>::kLowest), x);
+  VecOf<T> shifted[] = {hn::Add(x, shift)};
+  VecOf<T> power[] = {hn::Sub(x, hn::Sub(shifted[0], shift))};
+  PowersOfTwo<T, 1>(shifted, power);
   return power[0];
+}
+
+/// f of each lane, for functions in double that need no speed.
+template <class D, class F>
+HWY_INLINE hn::Vec<D> PerLane(D d, hn::Vec<D> x, const F& f) {
+  HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(d)];
+  hn::Store(x, d, lanes);
+  for (auto& lane : lanes) lane = f(lane);
+  return hn::Load(d, lanes);
+}
+template <typename T>
+HWY_INLINE VecOf<T> LogOf(VecOf<T> x) {
+  const TagOf<T> d;
+  if constexpr (sizeof(T) == 4) {
+    return Log(d, x);
+  } else {
+    return PerLane(d, x, [](T lane) { return std::log(lane); });
+  }
+}
+template <typename T>
+HWY_INLINE VecOf<T> TanhOf(VecOf<T> x) {
+  const TagOf<T> d;
+  if constexpr (sizeof(T) == 4) {
+    return Tanh(d, x);
+  } else {
+    return PerLane(d, x, [](T lane) { return std::tanh(lane); });
+  }
+}
+template <typename T>
+HWY_INLINE VecOf<T> SigmoidOf(VecOf<T> x) {
+  const TagOf<T> d;
+  if constexpr (sizeof(T) == 4) {
+    return Sigmoid(d, x);
+  } else {
+    return PerLane(d, x, [](T lane) { return 1.0 / (1.0 + std::exp(-lane)); });
+  }
 }
 
 /// The largest offset that weigh accepts.
@@ -154,30 +255,32 @@ inline constexpr float kMaxOffset = 0x1p21f;
 //
 // Tiles of programs that need no scores hold x = log2(weight) / 2 and not log2(weight), because a
 // score of 3e38 times kLog2E / 2 is still finite.
-inline constexpr float kPlainUnit = 2.0f;
+inline constexpr int kPlainUnit = 2;
 
 /// The references of the rows of a block.
+template <typename T>
 struct References {
-  const float* base;
-  const float* offset;
+  const T* base;
+  const T* offset;
   bool far;  ///< Some base is not 0.
 
   References from(std::int64_t row) const { return {base + row, offset + row, far}; }
 };
 
 /// The reference at a row's highest score; its base-2 logarithm is base * unit + log2.
+template <typename T>
 struct RowReference {
-  float base = 0.0f;
-  float log2 = kHidden;  ///< -inf if the row has no visible key.
+  T base = 0;
+  T log2 = kHiddenOf<T>;  ///< -inf if the row has no visible key.
 
-  static RowReference at(float score, float unit) {
-    if (std::abs(score * unit) > kMaxOffset) return {score, 0.0f};
-    return {0.0f, score * unit};
+  static RowReference at(T score, T unit) {
+    if (std::abs(score * unit) > kMaxOffset) return {score, 0};
+    return {0, score * unit};
   }
   /// The base-2 logarithm of a score's weight relative to the reference.
-  float log2_of(float score, float unit) const { return (score - base) * unit - log2; }
+  T log2_of(T score, T unit) const { return (score - base) * unit - log2; }
   /// The base-2 logarithm of the quotient of two references.
-  float log2_over(const RowReference& other, float unit) const {
+  T log2_over(const RowReference& other, T unit) const {
     return (base - other.base) * unit + (log2 - other.log2);
   }
 };
@@ -193,33 +296,34 @@ enum class Then : std::uint8_t {
 /// absolute value, which need no instruction because they are part of the shift. If not kScaled,
 /// the unit is kPlainUnit, which needs none either: the shift rounds scores to halves. If not kFar,
 /// all bases are 0.
-template <bool kScaled, bool kFar, Then kThen>
-inline void weigh(Piece piece, float unit, References refs, float* rows) {
-  const F32 d;
-  constexpr int kParts = kScaled ? 1 : static_cast<int>(kPlainUnit);
-  const VF factor = hn::Set(d, unit);
+template <bool kScaled, bool kFar, Then kThen, typename T>
+void weigh(Piece<T> piece, T unit, References<T> refs, T* rows) {
+  const TagOf<T> d;
+  using Math = WeightMath<T>;
+  constexpr int kParts = kScaled ? 1 : kPlainUnit;
+  const VecOf<T> factor = hn::Set(d, unit);
   for (std::int64_t v = 0; v < piece.vectors; ++v) {
-    [[maybe_unused]] const VF base = hn::Load(d, refs.base + v * kLanes);
-    const VF shift = hn::Load(d, refs.offset + v * kLanes);
-    const VF part = hn::Set(d, 1.0f / kParts);
-    const VF to_integer = hn::Mul(hn::Add(hn::Set(d, kIntegerShift), shift), part);
-    VF lowest = hn::Mul(hn::Sub(hn::Set(d, -127.0f), shift), part);
+    [[maybe_unused]] const VecOf<T> base = hn::Load(d, refs.base + v * kLanesOf<T>);
+    const VecOf<T> shift = hn::Load(d, refs.offset + v * kLanesOf<T>);
+    const VecOf<T> part = hn::Set(d, T(1) / kParts);
+    const VecOf<T> to_integer = hn::Mul(hn::Add(hn::Set(d, Math::kIntegerShift), shift), part);
+    VecOf<T> lowest = hn::Mul(hn::Sub(hn::Set(d, Math::kLowest), shift), part);
     if constexpr (kScaled) lowest = hn::Div(lowest, factor);
-    const VF before = hn::Load(d, rows + v * kLanes);
-    VF row = kThen == Then::sum ? hn::Zero(d) : before;
-    float* x = piece.at(0, v);
+    const VecOf<T> before = hn::Load(d, rows + v * kLanesOf<T>);
+    VecOf<T> row = kThen == Then::sum ? hn::Zero(d) : before;
+    T* x = piece.at(0, v);
     const auto run = [&]<int M>(std::integral_constant<int, M>) HWY_ATTR {
-      VF shifted[M], e[M];
+      VecOf<T> shifted[M], e[M];
 #pragma GCC unroll 4
       for (int i = 0; i < M; ++i) {
-        VF s = hn::Load(d, x + i * piece.stride);
+        VecOf<T> s = hn::Load(d, x + i * piece.stride);
         if constexpr (kFar) s = hn::Sub(s, base);
         s = math::AtLeast(lowest, s);
         shifted[i] = kScaled ? hn::MulAdd(s, factor, to_integer) : hn::Add(s, to_integer);
-        const VF n = hn::Sub(shifted[i], to_integer);
+        const VecOf<T> n = hn::Sub(shifted[i], to_integer);
         e[i] = kScaled ? hn::MulSub(s, factor, n) : hn::Sub(s, n);
       }
-      PowersOfTwo<kParts>(shifted, e);
+      PowersOfTwo<T, kParts>(shifted, e);
 #pragma GCC unroll 4
       for (int i = 0; i < M; ++i, x += piece.stride) {
         if constexpr (kThen == Then::scale) e[i] = hn::Mul(e[i], row);
@@ -230,59 +334,63 @@ inline void weigh(Piece piece, float unit, References refs, float* rows) {
     std::int64_t k = piece.keys;
     for (; k >= 4; k -= 4) run(std::integral_constant<int, 4>());
     for (; k > 0; --k) run(std::integral_constant<int, 1>());
-    if constexpr (kThen == Then::sum) hn::Store(hn::Add(before, row), d, rows + v * kLanes);
+    if constexpr (kThen == Then::sum) hn::Store(hn::Add(before, row), d, rows + v * kLanesOf<T>);
   }
 }
 
 /// scores = 1 / (1 + e^-scores).
-inline void weigh_sigmoid(Piece piece) {
-  const F32 d;
+template <typename T>
+void weigh_sigmoid(Piece<T> piece) {
+  const TagOf<T> d;
   for (std::int64_t k = 0; k < piece.keys; ++k) {
     for (std::int64_t v = 0; v < piece.vectors; ++v) {
-      float* const x = piece.at(k, v);
-      hn::Store(Sigmoid(d, hn::Load(d, x)), d, x);
+      T* const x = piece.at(k, v);
+      hn::Store(SigmoidOf<T>(hn::Load(d, x)), d, x);
     }
   }
 }
 
 /// Turns hidden scores, which are -inf, into weights of 0.
-inline void weigh_plainly(Piece piece) {
-  const F32 d;
+template <typename T>
+void weigh_plainly(Piece<T> piece) {
+  const TagOf<T> d;
   for (std::int64_t k = 0; k < piece.keys; ++k) {
     for (std::int64_t v = 0; v < piece.vectors; ++v) {
-      float* const x = piece.at(k, v);
-      const VF s = hn::Load(d, x);
-      hn::Store(hn::IfThenZeroElse(hn::Eq(s, hn::Set(d, kHidden)), s), d, x);
+      T* const x = piece.at(k, v);
+      const VecOf<T> s = hn::Load(d, x);
+      hn::Store(hn::IfThenZeroElse(hn::Eq(s, hn::Set(d, kHiddenOf<T>)), s), d, x);
     }
   }
 }
 
 /// Whether rows of contiguous elements contain neither NaN nor infinity.
-inline bool all_finite(RowsOf<const float> x, std::int64_t rows, std::int64_t cols) {
-  const F32 d;
-  VF sum = hn::Zero(d);
+template <typename T = float>
+bool all_finite(RowsOf<const T> x, std::int64_t rows, std::int64_t cols) {
+  const TagOf<T> d;
+  VecOf<T> sum = hn::Zero(d);
   for (std::int64_t r = 0; r < rows; ++r) {
-    const float* const p = x.row(r);
-    const auto add = [p](auto part, std::int64_t i, VF total) HWY_ATTR {
-      return hn::MulAdd(part.load(p + i), hn::Zero(F32()), total);  // x * 0 is 0, or NaN
+    const T* const p = x.row(r);
+    const auto add = [p](auto part, std::int64_t i, VecOf<T> total) HWY_ATTR {
+      return hn::MulAdd(part.load(p + i), hn::Zero(TagOf<T>()), total);  // x * 0 is 0, or NaN
     };
-    sum = fold_row(cols, sum, add, [](VF a, VF b) HWY_ATTR { return hn::Add(a, b); });
+    sum =
+        fold_row<T>(cols, sum, add, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); });
   }
   return hn::AllTrue(d, hn::Eq(sum, hn::Zero(d)));
 }
 
 /// product(..., AddTo) for weights in B, where a weight of 0 contributes nothing, even times NaN.
-template <class A>
+template <class A, typename T = typename A::Value>
 HWY_NOINLINE void product_of_visible(std::int64_t rows, std::int64_t vectors, std::int64_t depth,
-                                     A a, const float* b, std::int64_t b_stride, AddTo out) {
-  const F32 d;
+                                     A a, const T* b, std::int64_t b_stride, AddTo<T> out) {
+  const TagOf<T> d;
   for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t v = 0; v < vectors * kLanes; v += kLanes) {
-      float* const c = out.c + i * out.stride + v;
-      VF sum = hn::Load(d, c);
+    for (std::int64_t v = 0; v < vectors * kLanesOf<T>; v += kLanesOf<T>) {
+      T* const c = out.c + i * out.stride + v;
+      VecOf<T> sum = hn::Load(d, c);
       for (std::int64_t k = 0; k < depth; ++k) {
-        const VF weight = hn::LoadU(d, b + k * b_stride + v);
-        const VF more = hn::MulAdd(hn::Set(d, a.at(i, k)), weight, sum);
+        const VecOf<T> weight = hn::LoadU(d, b + k * b_stride + v);
+        const VecOf<T> more = hn::MulAdd(hn::Set(d, a.at(i, k)), weight, sum);
         sum = hn::IfThenElse(hn::Eq(weight, hn::Zero(d)), sum, more);
       }
       hn::Store(sum, d, c);
@@ -291,17 +399,17 @@ HWY_NOINLINE void product_of_visible(std::int64_t rows, std::int64_t vectors, st
 }
 
 /// The same for weights in A.
-template <class A>
+template <class A, typename T = typename A::Value>
 HWY_NOINLINE void product_by_visible(std::int64_t rows, std::int64_t vectors, std::int64_t depth,
-                                     A a, const float* b, std::int64_t b_stride, AddTo out) {
-  const F32 d;
+                                     A a, const T* b, std::int64_t b_stride, AddTo<T> out) {
+  const TagOf<T> d;
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t k = 0; k < depth; ++k) {
-      const float weight = a.at(i, k);
-      if (weight == 0.0f) continue;
-      for (std::int64_t v = 0; v < vectors * kLanes; v += kLanes) {
-        float* const c = out.c + i * out.stride + v;
-        const VF row = hn::LoadU(d, b + k * b_stride + v);
+      const T weight = a.at(i, k);
+      if (weight == T(0)) continue;
+      for (std::int64_t v = 0; v < vectors * kLanesOf<T>; v += kLanesOf<T>) {
+        T* const c = out.c + i * out.stride + v;
+        const VecOf<T> row = hn::LoadU(d, b + k * b_stride + v);
         hn::Store(hn::MulAdd(hn::Set(d, weight), row, hn::Load(d, c)), d, c);
       }
     }

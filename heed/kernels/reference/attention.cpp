@@ -5,16 +5,8 @@
 
 #include "heed/kernels/reference/attention_head.h"
 
-namespace heed::kernels {
+namespace heed::kernels::reference {
 namespace {
-
-using reference::Cuts;
-using reference::Head;
-using reference::Numbers;
-using reference::RowSum;
-using reference::RowSums;
-using reference::Stages;
-using reference::zeros;
 
 // The forward results of one head.
 struct HeadResult {
@@ -256,8 +248,6 @@ void attention_backward(const AttentionProgram<double>& program,
   finish(reweight_list, reweight_sums.data(), shape);
 }
 
-namespace reference {
-
 void attention_weights(const AttentionProgram<double>& program,
                        const AttentionForward<double>& call, std::int64_t batch, std::int64_t head,
                        double* weights) {
@@ -267,5 +257,6 @@ void attention_weights(const AttentionProgram<double>& program,
   std::copy(result.weights.begin(), result.weights.end(), weights);
 }
 
-}  // namespace reference
-}  // namespace heed::kernels
+thread_local int PlainAttention::count_ = 0;
+
+}  // namespace heed::kernels::reference

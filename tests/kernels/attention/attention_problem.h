@@ -1,5 +1,5 @@
-// One attention problem in both precisions: the tiled kernels in f32 and the plain ones in double,
-// on the same random operands.
+// One attention problem in both precisions: the tiled kernels in f32 and in f64, and the plain ones
+// in double, on the same random operands.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 
 #include "heed/kernels/attention/backward.h"
 #include "heed/kernels/attention/forward.h"
+#include "heed/kernels/reference/attention.h"
 #include "tests/support/values.h"
 
 namespace heed::kernels::test {
@@ -68,6 +69,7 @@ struct AttentionProblem {
   AttentionProgram<double> d;
   AttentionArrays<float> fast;
   AttentionArrays<double> plain;
+  AttentionArrays<double> tiled;  // of the tiled kernels, with the program of the plain ones
 
   explicit AttentionProblem(const AttentionShape& s, float scale = 1.0f) : shape(s) {
     f.shape = d.shape = s;
@@ -89,7 +91,15 @@ struct AttentionProblem {
   }
 
   void run_fast() { run(f, fast); }
-  void run_plain() { run(d, plain); }
+  void run_plain() {
+    const reference::PlainAttention on_the_twin;
+    run(d, plain);
+  }
+  /// The tiled kernels in f64, on the operands of the plain ones.
+  void run_tiled() {
+    tiled = plain;
+    run(d, tiled);
+  }
 
   /// Runs forward in both precisions and compares the results.
   void expect_forward_equal(double tolerance, const std::string& what) {
@@ -100,6 +110,15 @@ struct AttentionProblem {
     expect_near(fast.dq, plain.dq, tolerance, what + ": dq");
     expect_near(fast.dk, plain.dk, tolerance, what + ": dk");
     expect_near(fast.dv, plain.dv, tolerance, what + ": dv");
+  }
+
+  /// Compares the results of run_tiled with those of run_plain.
+  void expect_tiled_equal(double tolerance, const std::string& what) {
+    expect_near(tiled.output, plain.output, tolerance, what + ": output");
+    expect_near(tiled.log_sum_exp, plain.log_sum_exp, tolerance, what + ": log-sum-exp");
+    expect_near(tiled.dq, plain.dq, tolerance, what + ": dq");
+    expect_near(tiled.dk, plain.dk, tolerance, what + ": dk");
+    expect_near(tiled.dv, plain.dv, tolerance, what + ": dv");
   }
 
   template <typename T>
@@ -172,8 +191,9 @@ struct AttentionProblem {
     d = heed::test::as_doubles(f);
   }
 
-  static void expect_near(const std::vector<float>& a, const std::vector<double>& b,
-                          double tolerance, const std::string& what) {
+  template <typename T>
+  static void expect_near(const std::vector<T>& a, const std::vector<double>& b, double tolerance,
+                          const std::string& what) {
     ASSERT_EQ(a.size(), b.size()) << what;
     double worst = 0.0;
     std::size_t at = 0;

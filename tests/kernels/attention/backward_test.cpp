@@ -52,6 +52,8 @@ TEST(AttentionBackward, LongHeadsAreSplitByKeys) {
     heed::test::for_each_isa([&](Isa) {
       problem.run_fast();
       problem.expect_backward_equal(2e-5, masked ? "causal" : "open");
+      problem.run_tiled();
+      problem.expect_tiled_equal(1e-12, masked ? "causal in f64" : "open in f64");
     });
   }
 }
@@ -66,6 +68,8 @@ TEST(AttentionBackward, WorksFromTheLogSumExpAlone) {
   heed::test::for_each_isa([&](Isa) {
     problem.run_fast();
     problem.expect_backward_equal(2e-5, "from log-sum-exp");
+    problem.run_tiled();
+    problem.expect_tiled_equal(1e-12, "from log-sum-exp in f64");
   });
 }
 

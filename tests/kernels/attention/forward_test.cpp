@@ -14,7 +14,7 @@ namespace {
 using heed::test::for_each_isa;
 using Answers = TestMask::Answers;
 
-constexpr double kForward = 2e-6, kBackward = 2e-5;
+constexpr double kForward = 2e-6, kBackward = 2e-5, kDouble = 1e-13;
 
 void expect_equal(AttentionProblem& problem, const std::string& what, double factor = 1.0) {
   problem.run_plain();
@@ -23,6 +23,8 @@ void expect_equal(AttentionProblem& problem, const std::string& what, double fac
     const std::string where = what + " on " + std::string(name_of(isa));
     problem.expect_forward_equal(kForward * factor, where);
     problem.expect_backward_equal(kBackward * factor, where);
+    problem.run_tiled();
+    problem.expect_tiled_equal(kDouble * factor, where + " in f64");
   });
 }
 
@@ -174,6 +176,12 @@ TEST(AttentionForward, TopKSinksSigmoidNone) {
       problem.expect_backward_equal(variant == 3 ? 1e-4 : kBackward,
                                     fmt::format("variant {}", variant));
       for (int h : {0, 1}) EXPECT_NEAR(ds[h], dd[h], 1e-4);
+      double d64[2] = {};
+      problem.d_sinks_plain = variant == 1 ? d64 : nullptr;
+      problem.run_tiled();
+      problem.expect_tiled_equal(variant == 3 ? 1e-11 : kDouble,
+                                 fmt::format("variant {} in f64", variant));
+      for (int h : {0, 1}) EXPECT_NEAR(d64[h], dd[h], 1e-12);
     });
   }
 }
@@ -209,6 +217,11 @@ TEST(AttentionForward, AdditiveScores) {
     problem.expect_forward_equal(5e-6, "additive");
     problem.expect_backward_equal(5e-5, "additive");
     for (std::size_t i = 0; i < dw.size(); ++i) EXPECT_NEAR(dw[i], dwd[i], 2e-4);
+    std::vector<double> tiled(40);
+    problem.d_additive_plain = tiled.data();
+    problem.run_tiled();
+    problem.expect_tiled_equal(kDouble, "additive in f64");
+    for (std::size_t i = 0; i < tiled.size(); ++i) EXPECT_NEAR(tiled[i], dwd[i], 1e-12);
   });
 }
 
@@ -241,6 +254,22 @@ TEST(AttentionForward, NothingHiddenLeaks) {
       EXPECT_EQ(poisoned.fast.dv[75 * 16 + e], 0.0f);
     }
   }
+}
+
+TEST(AttentionForward, SameBitsInF64ForAnyThreads) {
+  AttentionProblem one({2, 4, 2, 100, 2100, 16, 16});
+  set_num_threads(1);
+  one.run_tiled();
+  for (const int threads : {2, 3}) {
+    AttentionProblem other({2, 4, 2, 100, 2100, 16, 16});
+    set_num_threads(threads);
+    other.run_tiled();
+    EXPECT_EQ(one.tiled.output, other.tiled.output);
+    EXPECT_EQ(one.tiled.dq, other.tiled.dq);
+    EXPECT_EQ(one.tiled.dk, other.tiled.dk);
+    EXPECT_EQ(one.tiled.dv, other.tiled.dv);
+  }
+  set_num_threads(1);
 }
 
 TEST(AttentionForward, SameBitsForAnyThreadsAndWhateverElseIsInTheBatch) {

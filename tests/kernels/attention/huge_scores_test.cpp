@@ -102,7 +102,18 @@ struct Biased {
       for (std::size_t i = 0; i < fast.gradient.size(); ++i) {
         ASSERT_NEAR(fast.gradient[i], plain.gradient[i], 3e-5) << where << ", bias " << i;
       }
+      expect_tiled_equal(where + " in f64");
     });
+  }
+  void expect_tiled_equal(const std::string& where) {
+    const std::vector<double> expected = plain.gradient;
+    std::fill(plain.gradient.begin(), plain.gradient.end(), 0.0);
+    problem.run_tiled();
+    problem.expect_tiled_equal(1e-12, where);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      ASSERT_NEAR(plain.gradient[i], expected[i], 1e-12) << where << ", bias " << i;
+    }
+    plain.gradient = expected;
   }
 };
 
@@ -281,6 +292,48 @@ TEST(HugeScores, OfProducts) {
                     for (const float x : problem.fast.dk) ASSERT_TRUE(std::isfinite(x)) << where;
                   });
                 });
+}
+
+TEST(HugeScores, UpToTheLargestDouble) {
+  const AttentionShape shape{1, 2, 1, 50, 300, 8, 5};
+  for (const Pattern& pattern : kPatterns) {
+    for (const double size : {-1e308, -1e20, 1e7, 1e20, 1e308}) {
+      Biased x(shape, bias_of(pattern, 1.0f, shape));
+      for (double& b : x.plain.values) b *= size;
+      x.plain_modify = {&x.plain.stage};
+      x.problem.d.modifiers = x.plain_modify;
+      x.problem.run_plain();
+      for_each_isa([&](Isa isa) {
+        x.expect_tiled_equal(fmt::format("{} {} on {}", pattern.name, size, name_of(isa)));
+      });
+    }
+  }
+}
+
+// Without stages, where the keys are the scores. dq, a sum of huge keys that cancel, is not
+// compared.
+TEST(HugeScores, OfProductsInF64) {
+  const AttentionShape shape{1, 1, 1, 50, 300, 1, 4};
+  for (const Pattern& pattern : kPatterns) {
+    for (const double size : {-1e308, -1e20, 1e7, 1e20, 1e308}) {
+      AttentionProblem problem(shape);
+      problem.d.scale = 1.0;
+      problem.plain.q.assign(50, 1.0);
+      const std::vector<float> huge = bias_of(pattern, 1.0f, {1, 1, 1, 1, 300, 1, 4});
+      for (std::size_t j = 0; j < huge.size(); ++j) problem.plain.k[j] = size * huge[j];
+      problem.run_plain();
+      for_each_isa([&](Isa isa) {
+        problem.run_tiled();
+        const std::string where = fmt::format("{} {} on {}", pattern.name, size, name_of(isa));
+        for (std::size_t i = 0; i < problem.tiled.output.size(); ++i) {
+          ASSERT_NEAR(problem.tiled.output[i], problem.plain.output[i], 1e-13) << where;
+        }
+        for (std::size_t i = 0; i < problem.tiled.dv.size(); ++i) {
+          ASSERT_NEAR(problem.tiled.dv[i], problem.plain.dv[i], 1e-12) << where;
+        }
+      });
+    }
+  }
 }
 
 // Few queries, also with parts of keys that have different references.

@@ -44,7 +44,7 @@ TEST(PartGrid, NoKeysAreOnePart) {
 }
 
 TEST(HeadsScratch, LaysOutHeadsOfAllBatches) {
-  const HeadsScratch scratch(2, 30, 4);
+  const HeadsScratch<float> scratch(2, 30, 4);
   const Heads<float> plain = scratch.heads(10, nullptr);
   EXPECT_EQ(plain.at(2, 1, 3) - plain.data, (30 + 20 + 3) * 4);
   const std::int64_t starts[] = {0, 4, 30};

@@ -386,6 +386,18 @@ TEST(PlainAttention, TiledEqualsPlainWithEveryStage) {
                 << what << ", learned " << i << ", element " << n;
           }
         }
+        AllStages<double> tiled(kQueries, kKeys);
+        tiled.use_in(problem.d);
+        problem.run_tiled();
+        problem.expect_tiled_equal(1e-12, what + " in f64");
+        for (std::size_t i = 0; i < tiled.gradients().size(); ++i) {
+          const std::vector<double> expected = *plain.gradients()[i];
+          for (std::size_t n = 0; n < expected.size(); ++n) {
+            ASSERT_NEAR((*tiled.gradients()[i])[n], expected[n],
+                        1e-12 * std::max(1.0, std::abs(expected[n])))
+                << what << " in f64, learned " << i << ", element " << n;
+          }
+        }
       });
     }
   }
