@@ -31,7 +31,8 @@ std::vector<std::pair<std::string, std::string>> metadata_of(const io::TensorSou
 
 std::string remark(const io::TensorSource& file, const io::TensorEntry& entry) {
   std::string text;
-  if (const io::TensorEntry* other = file.tied_to(entry)) text += "  (same as " + io::printable(other->name) + ")";
+  if (const io::TensorEntry* other = file.tied_to(entry))
+    text += "  (same as " + io::printable(other->name) + ")";
   if (!entry.row_major()) text += "  (strides " + to_string(entry.strides) + ")";
   if (!io::info(entry.type).dtype && !kernels::can_dequantize(entry.type)) {
     text += "  (a type heed cannot compute with)";
