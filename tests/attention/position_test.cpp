@@ -45,7 +45,7 @@ TEST(Position, AConfigFromText) {
 
 TEST(Position, ACodeSaysWhichWayItGoes) {
   for (const PositionKind& kind : positions()) {
-    if (kind.way == PositionWay::nowhere) continue;
+    if (kind.way == PositionWay::none) continue;
     Generator generator(1);
     const auto code = kind.make({}, {.embed = 8, .heads = 2, .head = 4}, generator);
     const Tensor x = zeros({1, 3, 8}), heads = ones({1, 2, 3, 4});
