@@ -89,7 +89,8 @@ def test_hard_attention_takes_one_key_as_often_as_softmax_says() -> None:
     q, k = twin.arrays(5, (1, 1, 1, 8), (1, 1, 5, 8))
     q = np.broadcast_to(q, (1, 1, 20000, 8))
     _, weights = heed.attention(q, k, k, normaliser=heed.hard_weights(1), return_weights=True)
-    assert ((weights == 0) | (weights == 1)).all() and (weights.sum(-1) == 1).all()
+    one = weights > 0.5
+    assert (one.sum(-1) == 1).all() and abs(weights - one).max() < 1e-15  # p / p by 1 / p is rounded
     expected = twin.attention(q[:, :, :1], k, k).weights[0, 0, 0]
     np.testing.assert_allclose(weights.mean(2)[0, 0], expected, atol=0.02)
 
