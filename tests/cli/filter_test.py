@@ -6,6 +6,7 @@ Usage: filter_test.py HEED. It trains three models for a few seconds; what they 
 
 import gzip
 import json
+import os
 import pathlib
 import re
 import signal
@@ -190,14 +191,26 @@ def test_closed_pipe(folder, sentences):
     assert not list(folder.glob("w.json")) and not list(folder.glob(".heed*"))
 
 
+def wait_for_output(process, folder):
+    """Until the program has opened its output, which has no name yet, or a temporary one."""
+    def is_open():
+        try:
+            targets = [os.readlink(fd) for fd in pathlib.Path(f"/proc/{process.pid}/fd").iterdir()]
+        except OSError:  # a descriptor was closed meanwhile
+            return False
+        return any(target.startswith(f"{folder}/#") for target in targets)
+
+    while not is_open() and not list(folder.glob(".heed*")):
+        assert process.poll() is None
+
+
 def test_interrupt(folder, sentences):
     """Ctrl-C ends it at once, also where it waits, and leaves nothing behind."""
     with start("translate", "-m", folder / "t", "-o", folder / "none", "--attention-out",
                folder / "w.safetensors") as process:
         process.stdin.write(f"{sentences[0]}\n".encode())
         process.stdin.flush()
-        while not list(folder.glob(".heed*")):
-            assert process.poll() is None
+        wait_for_output(process, folder)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == -signal.SIGINT
         process.stdin.close()
@@ -217,8 +230,7 @@ def test_interrupt_in_a_long_search(folder, sentences):
             with start(*flags, "-o", folder / "none") as process:
                 process.stdin.write("\n".join(sentences).encode())
                 process.stdin.close()
-                while not list(folder.glob(".heed*")):
-                    assert process.poll() is None
+                wait_for_output(process, folder)
                 process.send_signal(number)
                 assert process.wait() == -number, flags
             assert not (folder / "none").exists() and not list(folder.glob(".heed*")), flags
