@@ -13,9 +13,18 @@ namespace {
 
 constexpr std::string_view kSpace = "▁";
 
+// The token that stands for unknown text. The library finds it only if it has the usual name, but
+// accepts models in which another piece has this role.
+std::int32_t unknown_of(const sentencepiece::SentencePieceProcessor& model) {
+  if (model.unk_id() >= 0) return model.unk_id();
+  std::int32_t id = 0;
+  while (id < model.GetPieceSize() && !model.IsUnknown(id)) ++id;
+  return id;
+}
+
 // SentencePiece returns -1 for tokens that a model lacks.
 SpecialTokens special_of(const sentencepiece::SentencePieceProcessor& model) {
-  const std::int32_t unknown = model.unk_id();
+  const std::int32_t unknown = unknown_of(model);
   const auto or_else = [](std::int32_t id, std::int32_t other) { return id >= 0 ? id : other; };
   return {.unknown = unknown,
           .begin = or_else(model.bos_id(), or_else(model.eos_id(), unknown)),
@@ -47,6 +56,8 @@ SentencePiece::SentencePiece(std::string model, std::string_view source)
   HEED_CHECK(problem.empty(), "[sentencepiece] {} is not a SentencePiece model, or is damaged ({})",
              source, problem);
   special_ = special_of(library_->model);
+  HEED_CHECK(special_.unknown < size(),
+             "[sentencepiece] {} has no piece for unknown text: train it again", source);
   has_padding_ = library_->model.pad_id() >= 0;
 }
 
