@@ -9,7 +9,7 @@
 
 #include "heed/io/codec.h"
 #include "heed/models/decoding.h"
-#include "heed/nn/linear.h"
+#include "heed/models/output_layer.h"
 #include "heed/nn/module.h"
 
 namespace heed {
@@ -53,8 +53,8 @@ class TranslationModel : public Model {
   /// Starts to decode token by token. The model must outlive the result.
   virtual std::unique_ptr<Decoding> start(const Memory& memory,
                                           Stepping stepping = Stepping::automatic) const = 0;
-  /// Scores (logits) of the next token: [..., E] -> [..., V].
-  virtual const Linear& output_layer() const = 0;
+  /// Scores (logits) of the next token, and their loss.
+  virtual const OutputLayer& output_layer() const = 0;
 
   virtual std::int64_t source_vocabulary() const = 0;
   virtual std::int64_t target_vocabulary() const = 0;
@@ -71,8 +71,8 @@ class CausalModel : public Model {
                             std::vector<LayerWeights>* weights = nullptr) const = 0;
   /// Starts to decode token by token. The model must outlive the result.
   virtual std::unique_ptr<Decoding> start(std::int64_t batch) const = 0;
-  /// Scores (logits) of the next token: [..., E] -> [..., V].
-  virtual const Linear& output_layer() const = 0;
+  /// Scores (logits) of the next token, and their loss.
+  virtual const OutputLayer& output_layer() const = 0;
 
   virtual std::int64_t vocabulary() const = 0;
   /// The most tokens of a text.

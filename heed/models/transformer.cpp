@@ -8,12 +8,16 @@
 namespace heed {
 namespace {
 
-TextEmbeddingConfig embedding_of(const TransformerConfig& config, std::int64_t vocabulary) {
-  return {.vocabulary = vocabulary,
-          .embed = config.block.embed,
-          .padding = config.padding,
-          .dropout = config.block.dropout,
-          .position = config.block.positions.config()};
+TextEmbeddingConfig embedding_of(const TransformerConfig& config, const BlockConfig& block,
+                                 std::int64_t vocabulary) {
+  TextEmbeddingConfig embedding{.vocabulary = vocabulary,
+                                .embed = block.embed,
+                                .padding = config.padding,
+                                .scaled = config.scaled_embeddings,
+                                .dropout = block.dropout,
+                                .position = block.positions.config()};
+  if (config.embedding_norm) embedding.norm = block.norm_config();
+  return embedding;
 }
 
 // As in fairseq: Glorot's uniform values for matrices, 0 for biases. Post-norm stacks do not start
@@ -33,11 +37,14 @@ const TransformerConfig& checked(const TransformerConfig& config) {
   return config;
 }
 
-Linear output_of(const TransformerConfig& config, const Weight& embeddings, Generator& generator) {
-  if (config.tied != Tied::none) return Linear(embeddings);
+OutputLayer output_of(const TransformerConfig& config, const Weight& embeddings,
+                      Generator& generator) {
+  const Tensor bias =
+      config.output_bias ? zeros({config.target_vocabulary}).requires_grad() : Tensor();  // [V]
+  if (config.tied != Tied::none) return OutputLayer(embeddings, bias);
   Tensor weight = empty({config.target_vocabulary, config.block.embed});  // [V, E]
   init::xavier_uniform(weight, generator);
-  return Linear(Weight(weight.requires_grad()));
+  return OutputLayer(Weight(weight.requires_grad()), bias);
 }
 
 }  // namespace
@@ -53,9 +60,14 @@ void TransformerConfig::fields(io::Fields& field) {
   block.fields(field);
   field("encoder_attention", encoder_attention, "self-attention of the encoder; none: attention");
   field("decoder_attention", decoder_attention, "self-attention of the decoder; none: attention");
+  field("decoder_positions", decoder_positions, "position code of the decoder; none: positions");
   field("cross_attention", block.cross_attention, "attention of the decoder to the source");
   field("tied", tied,
         "embeddings that share one matrix: two (target, output), three (source too), none");
+  field("scaled_embeddings", scaled_embeddings,
+        "whether embeddings are multiplied by the square root of embed");
+  field("embedding_norm", embedding_norm, "a norm of embeddings with their positions");
+  field("output_bias", output_bias, "whether the scores of the output have a bias");
 }
 
 BlockConfig TransformerConfig::encoder_block() const {
@@ -67,6 +79,7 @@ BlockConfig TransformerConfig::encoder_block() const {
 BlockConfig TransformerConfig::decoder_block() const {
   BlockConfig decoder = block;
   if (decoder_attention) decoder.attention = *decoder_attention;
+  if (decoder_positions) decoder.positions = *decoder_positions;
   return decoder;
 }
 
@@ -98,14 +111,15 @@ void TransformerConfig::set_sizes(const ModelSizes& sizes) {
 }
 
 Transformer::Transformer(const Config& config, Generator& generator)
-    : source(embedding_of(checked(config), config.source_vocabulary), generator),
-      target(embedding_of(config, config.target_vocabulary), generator),
+    : source(embedding_of(checked(config), config.encoder_block(), config.source_vocabulary),
+             generator),
+      target(embedding_of(config, config.decoder_block(), config.target_vocabulary), generator),
       encoder({.layers = config.encoder_layers, .block = config.encoder_block()}, generator),
       decoder({.layers = config.decoder_layers,
                .block = config.decoder_block(),
                .kind = LayerKind::decoder},
               generator),
-      output(Linear(target.tokens.weight)),
+      output(target.tokens.weight),
       config_(config) {
   initialise(encoder, generator);
   initialise(decoder, generator);

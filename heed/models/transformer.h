@@ -14,7 +14,6 @@
 #include "heed/models/model_kind.h"
 #include "heed/models/stack.h"
 #include "heed/models/text_embedding.h"
-#include "heed/nn/linear.h"
 
 namespace heed {
 
@@ -39,7 +38,11 @@ struct TransformerConfig {
   BlockConfig block = {.hidden = 2048};
   std::optional<AttentionChoice> encoder_attention = {};  // none: the block's
   std::optional<AttentionChoice> decoder_attention = {};  // none: the block's
+  std::optional<PositionChoice> decoder_positions = {};   // none: the block's
   Tied tied = Tied::three;
+  bool scaled_embeddings = true;  // multiplied by the square root of embed
+  bool embedding_norm = false;    // a norm of embeddings with their positions
+  bool output_bias = false;
 
   void fields(io::Fields& field);
   void validate() const;
@@ -53,7 +56,8 @@ struct TransformerConfig {
 };
 
 /// Parameters "source", "target" (embeddings), "encoder", "decoder" (stacks, named as in
-/// torch.nn.Transformer) and "output.weight" [V, E]; tied ones are one tensor under several names.
+/// torch.nn.Transformer), "output.weight" [V, E] and "output.bias"; tied ones are one tensor under
+/// several names.
 class Transformer : public TranslationModel {
  public:
   using Config = TransformerConfig;
@@ -68,7 +72,7 @@ class Transformer : public TranslationModel {
   /// Stepping::cached throws if an attention of the decoder cannot go step by step.
   std::unique_ptr<Decoding> start(const Memory& memory,
                                   Stepping stepping = Stepping::automatic) const override;
-  const Linear& output_layer() const override { return output; }
+  const OutputLayer& output_layer() const override { return output; }
   std::int64_t source_vocabulary() const override { return config_.source_vocabulary; }
   std::int64_t target_vocabulary() const override { return config_.target_vocabulary; }
   std::int64_t max_source() const override { return source.max_length(); }
@@ -80,7 +84,7 @@ class Transformer : public TranslationModel {
 
   TextEmbedding source, target;
   Stack encoder, decoder;
-  Linear output;  // tied to the target's embeddings, or its own
+  OutputLayer output;  // tied to the target's embeddings, or its own
 
  private:
   Config config_;
