@@ -5,7 +5,6 @@
 
 #include "heed/base/error.h"
 #include "heed/io/value.h"
-#include "heed/models/block.h"
 #include "heed/nn/init.h"
 #include "heed/tensor/memory_limit.h"
 

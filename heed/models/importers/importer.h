@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heed/io/tensor_source.h"
+#include "heed/models/block.h"
 #include "heed/models/importers/foreign_config.h"
 #include "heed/models/importers/tensor_rules.h"
 #include "heed/models/model_kind.h"
