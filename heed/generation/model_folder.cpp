@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/generation/foreign_folder.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/io/paths.h"
@@ -131,6 +132,20 @@ FolderConfig read_config(const fs::path& folder) {
   return config;
 }
 
+// A model that another program has written.
+LoadedModel load_foreign(const fs::path& path) {
+  const ForeignFolder folder = open_foreign(path);
+  switch (folder.import.model.kind().task) {
+    case Task::translate:
+    case Task::classify:
+      break;
+    case Task::language:
+      return import_generator(folder);
+  }
+  fail("[import] {}: heed does not use models for task \"{}\" of other programs", path.string(),
+       io::enum_name(folder.import.model.kind().task));
+}
+
 // The model of a folder, which must be of that task.
 template <typename Loaded>
 Loaded load_as(const fs::path& place, Task task) {
@@ -152,11 +167,13 @@ std::filesystem::path find_model(const std::filesystem::path& folder) {
 }
 
 const ModelKind& kind_of_model(const std::filesystem::path& folder) {
+  if (is_foreign(folder)) return open_foreign(folder).import.model.kind();
   const std::filesystem::path path = folder / kModelConfigFile;
-  HEED_CHECK(io::exists(path),
-             "[model] {} has no {}: give the folder of a model that `heed train` has written, or "
-             "one of its checkpoints",
-             folder.string(), kModelConfigFile);
+  HEED_CHECK(
+      io::exists(path),
+      "[model] {} has no {}: give the folder of a model that `heed train` has written, one of "
+      "its checkpoints, or a Hugging Face folder",
+      folder.string(), kModelConfigFile);
   const io::Value value = io::detail::read_config(path);
   const io::Value::Table* const table = value.table();
   const io::Value* const name = table != nullptr ? io::find(*table, "kind") : nullptr;
@@ -172,6 +189,7 @@ const ModelKind& kind_of_model(const std::filesystem::path& folder) {
 
 LoadedModel load_model(const std::filesystem::path& place) {
   const fs::path folder = find_model(place);
+  if (is_foreign(folder)) return load_foreign(folder);
   const FolderConfig config = read_config(folder);
   switch (config.model.kind().task) {
     case Task::translate:

@@ -1,5 +1,6 @@
 // A trained model as a folder: config.json says what it is, model.safetensors holds its parameters,
-// and the files of its tokenizers lie beside them.
+// and the files of its tokenizers lie beside them. Folders of Hugging Face are read too
+// (foreign_folder.h).
 //
 //   const LoadedModel model = load_model("folder");       // whatever it holds
 //   const Translator translator = load_translator("folder");  // or that, or an error
@@ -27,7 +28,7 @@ inline constexpr std::string_view kLastCheckpoint = "checkpoint_last";
 /// its last one if none was validated.
 std::filesystem::path find_model(const std::filesystem::path& folder);
 
-/// The kind of model that a folder holds; throws if it is none of heed's.
+/// The kind of model that a folder holds; throws if heed does not know it.
 const ModelKind& kind_of_model(const std::filesystem::path& folder);
 
 /// A model of any task.

@@ -1,0 +1,47 @@
+// Models that other programs have written, used as they are: a Hugging Face folder (config.json
+// with a "model_type", weights, tokenizer files). heed/models/importers/ reads configs and weights;
+// here are the tokenizers and the settings of generation, one function for each task.
+#pragma once
+
+#include <filesystem>
+
+#include "heed/generation/text_model.h"
+#include "heed/generation/translator.h"
+#include "heed/io/tensor_source.h"
+#include "heed/models/importers/importer.h"
+
+namespace heed {
+
+/// The parts of a folder, opened but not loaded.
+struct ForeignFolder {
+  std::filesystem::path path;
+  ForeignConfig config;
+  ForeignConfig generation;  ///< generation_config.json; empty if there is none.
+  io::TensorSource tensors;
+  Import import;
+};
+
+/// Whether a folder holds a model of another program.
+bool is_foreign(const std::filesystem::path& folder);
+
+/// Reads the configs and the list of tensors; no weights.
+ForeignFolder open_foreign(const std::filesystem::path& folder);
+
+/// The model as the interface of its task.
+template <typename Interface>
+std::unique_ptr<Interface> import_as(const ForeignFolder& folder) {
+  std::unique_ptr<Model> model = import_model(folder.import, folder.tensors);
+  auto* const typed = dynamic_cast<Interface*>(model.get());
+  HEED_ASSERT(typed != nullptr);
+  model.release();
+  return std::unique_ptr<Interface>(typed);
+}
+
+/// Task::language.
+TextGenerator import_generator(const ForeignFolder& folder);
+
+/// Throws unless a vocabulary has room for all tokens of a tokenizer. Models of other programs may
+/// have more rows than tokens.
+void check_fits(std::int64_t vocabulary, const Tokenizer& tokenizer, const ForeignFolder& folder);
+
+}  // namespace heed
