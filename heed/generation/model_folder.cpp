@@ -1,6 +1,7 @@
 #include "heed/generation/model_folder.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "heed/io/file.h"
 #include "heed/io/paths.h"
 #include "heed/nn/checkpoint_file.h"
+#include "heed/nn/init.h"
 #include "heed/tensor/memory_limit.h"
 
 namespace heed {
@@ -26,6 +28,7 @@ struct FolderConfig {
   std::string tokenizer;                           // of a task with one vocabulary
   std::string source_tokenizer, target_tokenizer;  // of translation
   std::vector<std::string> labels;                 // of classification
+  std::optional<LoraConfig> lora;                  // of models with adapters
   ModelChoice model;
 
   void fields(io::Fields& field) {
@@ -38,6 +41,7 @@ struct FolderConfig {
     }
     if (model.kind().task == Task::classify) field("labels", labels, "names of the classes");
     field("model", model, "the model");
+    if (lora) field("lora", *lora, "adapters of the model");
   }
 };
 
@@ -54,7 +58,8 @@ std::string write_tokenizer(const Tokenizer& tokenizer, const fs::path& folder,
   return first;
 }
 
-void write(const FolderConfig& config, const Model& model, const fs::path& folder) {
+void write(FolderConfig config, const Model& model, const fs::path& folder) {
+  if (model.lora().rank > 0) config.lora = model.lora();
   io::save_config(folder / kModelConfigFile, config);
   save_parameters(model, folder / kModelFile);
 }
@@ -74,8 +79,11 @@ std::unique_ptr<Model> make_model(const FolderConfig& config, const io::Safetens
                   "and {} bytes: they do not belong together, or one of them is damaged",
                   (folder / kModelConfigFile).string(), kModelFile, weights.entries().size(),
                   stored));
+  const init::Skipped skipped;
   Generator unused(0);
-  return config.model.make(unused);
+  std::unique_ptr<Model> model = config.model.make(unused);
+  if (config.lora) model->adapt(*config.lora, unused);
+  return model;
 }
 
 // The model of a folder as the interface of its task.
@@ -128,6 +136,8 @@ TextClassifier read_classifier(const FolderConfig& config, const fs::path& folde
 
 FolderConfig read_config(const fs::path& folder) {
   FolderConfig config{ModelChoice(kind_of_model(folder))};
+  const io::Value value = io::detail::read_config(folder / kModelConfigFile);
+  if (io::find(*value.table(), "lora") != nullptr) config.lora.emplace();
   io::load_config(folder / kModelConfigFile, config);
   return config;
 }

@@ -11,6 +11,7 @@
 #include "heed/models/stack.h"
 #include "heed/text/words.h"
 #include "heed/training/classification_job.h"
+#include "heed/training/fine_tuning.h"
 #include "heed/training/language_job.h"
 #include "heed/training/translation_job.h"
 #include "heed/training/vocabularies.h"
@@ -114,9 +115,9 @@ Translator new_translator(const TrainConfig& config) {
 }
 
 std::unique_ptr<Job> make_translation(const TrainConfig& config,
-                                      const std::optional<std::filesystem::path>& checkpoint,
+                                      const std::optional<std::filesystem::path>& begin,
                                       std::vector<std::string>& notes) {
-  Translator translator = checkpoint ? load_translator(*checkpoint) : new_translator(config);
+  Translator translator = begin ? load_translator(*begin) : new_translator(config);
   const auto corpus = read_training(config, translator, notes);
   TranslationValidation validation = read_validation(config, translator, notes);
   TranslationJobOptions options{.label_smoothing = config.smoothing(),
@@ -131,13 +132,13 @@ std::unique_ptr<Job> make_translation(const TrainConfig& config,
 }
 
 std::unique_ptr<Job> make_language(const TrainConfig& config,
-                                   const std::optional<std::filesystem::path>& checkpoint,
+                                   const std::optional<std::filesystem::path>& begin,
                                    std::vector<std::string>& notes) {
   const auto fresh = [&]() -> TextGenerator {
     const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(config);
     return {new_model<CausalModel>(config, {.target_vocabulary = tokenizer->size()}), tokenizer};
   };
-  TextGenerator generator = checkpoint ? load_text_generator(*checkpoint) : fresh();
+  TextGenerator generator = begin ? load_text_generator(*begin) : fresh();
   const TokenStreamOptions reading{.on_bad = config.on_bad};
   TokenStream training = read_tokens(config.train_sets[0], *generator.tokenizer, reading);
   TokenStream validation({});
@@ -161,10 +162,10 @@ std::unique_ptr<Job> make_language(const TrainConfig& config,
 }
 
 std::unique_ptr<Job> make_classification(const TrainConfig& config,
-                                         const std::optional<std::filesystem::path>& checkpoint,
+                                         const std::optional<std::filesystem::path>& begin,
                                          std::vector<std::string>& notes) {
   std::optional<TextClassifier> saved;
-  if (checkpoint) saved = load_text_classifier(*checkpoint);
+  if (begin) saved = load_text_classifier(*begin);
   const std::shared_ptr<const Tokenizer> tokenizer =
       saved ? saved->tokenizer : make_tokenizer(config);
   LabelledOptions reading{.max_length = config.max_length, .on_bad = config.on_bad};
@@ -224,6 +225,12 @@ void check_same_model(const ModelChoice& wanted, const ModelChoice& saved) {
   }
 }
 
+void check_attentions(const ModelChoice& model) {
+  for (const AttentionChoice& attention : model.config().attentions()) {
+    check_trainable(model.kind().name, attention);
+  }
+}
+
 }  // namespace
 
 MadeJob make_job(const TrainConfig& config,
@@ -231,24 +238,29 @@ MadeJob make_job(const TrainConfig& config,
   config.validate();
   HEED_CHECK(!config.train_sets.empty(),
              "[train] there is nothing to train on: give train_sets, source and target");
+  const bool is_new = config.start_from.empty();
   const ModelChoice& model = config.models.at(config.model_kind());
-  for (const AttentionChoice& attention : model.config().attentions()) {
-    check_trainable(model.kind().name, attention);
-  }
+  if (is_new) check_attentions(model);
   default_generator() = Generator(config.trainer.seed);
+  // The folder of the model that training begins with; none: a new one.
+  std::optional<std::filesystem::path> begin = checkpoint;
+  if (!checkpoint && !is_new) begin = config.start_from;
   MadeJob made;
   switch (config.task) {
     case Task::translate:
-      made.job = make_translation(config, checkpoint, made.notes);
+      made.job = make_translation(config, begin, made.notes);
       break;
     case Task::language:
-      made.job = make_language(config, checkpoint, made.notes);
+      made.job = make_language(config, begin, made.notes);
       break;
     case Task::classify:
-      made.job = make_classification(config, checkpoint, made.notes);
+      made.job = make_classification(config, begin, made.notes);
       break;
   }
-  if (checkpoint) check_same_model(model, dynamic_cast<Model&>(made.job->model()).choice());
+  auto& own = dynamic_cast<Model&>(made.job->model());
+  if (checkpoint && is_new) check_same_model(model, own.choice());
+  if (!is_new) check_attentions(own.choice());
+  prepare_training(own, config);
   if (config.checkpoint_activations) {
     HEED_CHECK(checkpoint_activations(made.job->model()) > 0,
                "[train] checkpoint_activations: a {} has no Transformer layers; leave it out",
