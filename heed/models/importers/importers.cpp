@@ -4,7 +4,10 @@
 
 #include "heed/base/error.h"
 #include "heed/io/value.h"
+#include "heed/models/importers/bart.h"
 #include "heed/models/importers/llama.h"
+#include "heed/models/importers/marian.h"
+#include "heed/models/importers/t5.h"
 
 namespace heed {
 namespace {
@@ -15,6 +18,12 @@ constinit const Importer kImporters[] = {
     kImportMistral,
     kImportQwen2,
     kImportQwen3,
+    kImportMarian,
+    kImportBart,
+    kImportMBart,
+    kImportM2m100,
+    kImportT5,
+    kImportMt5,
 };
 // clang-format on
 
