@@ -38,6 +38,8 @@ std::unique_ptr<Interface> import_as(const ForeignFolder& folder) {
   return std::unique_ptr<Interface>(typed);
 }
 
+/// Task::translate.
+Translator import_translator(const ForeignFolder& folder);
 /// Task::language.
 TextGenerator import_generator(const ForeignFolder& folder);
 

@@ -147,6 +147,7 @@ LoadedModel load_foreign(const fs::path& path) {
   const ForeignFolder folder = open_foreign(path);
   switch (folder.import.model.kind().task) {
     case Task::translate:
+      return import_translator(folder);
     case Task::classify:
       break;
     case Task::language:

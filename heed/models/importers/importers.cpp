@@ -6,7 +6,10 @@
 #include "heed/io/value.h"
 #include "heed/models/importers/gemma.h"
 #include "heed/models/importers/gpt2.h"
+#include "heed/models/importers/bart.h"
 #include "heed/models/importers/llama.h"
+#include "heed/models/importers/marian.h"
+#include "heed/models/importers/t5.h"
 
 namespace heed {
 namespace {
@@ -20,6 +23,12 @@ constinit const Importer kImporters[] = {
     kImportGemma2,
     kImportGemma3,
     kImportGpt2,
+    kImportMarian,
+    kImportBart,
+    kImportMBart,
+    kImportM2m100,
+    kImportT5,
+    kImportMt5,
 };
 // clang-format on
 
