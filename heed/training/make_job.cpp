@@ -247,6 +247,9 @@ MadeJob make_job(const TrainConfig& config,
     case Task::classify:
       made.job = make_classification(config, checkpoint, made.notes);
       break;
+    case Task::embed:
+    case Task::fill:
+      HEED_ASSERT(false);  // config.validate() has refused them
   }
   if (checkpoint) check_same_model(model, dynamic_cast<Model&>(made.job->model()).choice());
   if (config.checkpoint_activations) {

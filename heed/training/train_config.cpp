@@ -17,6 +17,8 @@ std::vector<std::string> judgements_of(const TrainConfig& config) {
     case Task::language:
       return {"loss", "perplexity"};
     case Task::classify:
+    case Task::embed:
+    case Task::fill:
       break;
   }
   return {"loss", "accuracy"};
@@ -97,6 +99,10 @@ void TrainConfig::validate() const {
   io::check_limits(*this, "train");
   trainer.validate();
   model_kind();
+  HEED_CHECK(task != Task::embed && task != Task::fill,
+             "[train] task \"{}\": training has the tasks translate, language and classify; models "
+             "for this task are read from Hugging Face folders",
+             io::enum_name(task));
   HEED_CHECK(vocabs.size() <= 2, "[train] {} vocabs: give one for both sides, or one each",
              vocabs.size());
   HEED_CHECK(train_sets.size() <= 2 && valid_sets.size() <= 2,

@@ -4,7 +4,11 @@
 
 #include "heed/base/error.h"
 #include "heed/io/value.h"
+#include "heed/models/importers/bert.h"
+#include "heed/models/importers/distilbert.h"
 #include "heed/models/importers/llama.h"
+#include "heed/models/importers/mpnet.h"
+#include "heed/models/importers/roberta.h"
 
 namespace heed {
 namespace {
@@ -15,6 +19,12 @@ constinit const Importer kImporters[] = {
     kImportMistral,
     kImportQwen2,
     kImportQwen3,
+    kImportBert,
+    kImportDistilbert,
+    kImportRoberta,
+    kImportXlmRoberta,
+    kImportCamembert,
+    kImportMpnet,
 };
 // clang-format on
 
