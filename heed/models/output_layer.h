@@ -11,8 +11,8 @@ namespace heed {
 class OutputLayer : public Linear {
  public:
   /// Scores are c tanh(score / c) if `soft_cap` is c > 0 (Gemma 2).
-  explicit OutputLayer(Weight matrix, Tensor added = {}, double soft_cap = 0.0)
-      : Linear(std::move(matrix), std::move(added)), soft_cap_(soft_cap) {}
+  explicit OutputLayer(Weight of, Tensor with = {}, double soft_cap = 0.0)
+      : Linear(std::move(of), std::move(with)), soft_cap_(soft_cap) {}
 
   /// States […, E] -> scores […, V].
   Tensor operator()(const Tensor& states) const;

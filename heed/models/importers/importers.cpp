@@ -6,6 +6,8 @@
 #include "heed/io/value.h"
 #include "heed/models/importers/bert.h"
 #include "heed/models/importers/distilbert.h"
+#include "heed/models/importers/gemma.h"
+#include "heed/models/importers/gpt2.h"
 #include "heed/models/importers/llama.h"
 #include "heed/models/importers/mpnet.h"
 #include "heed/models/importers/roberta.h"
@@ -25,6 +27,9 @@ constinit const Importer kImporters[] = {
     kImportXlmRoberta,
     kImportCamembert,
     kImportMpnet,
+    kImportGemma2,
+    kImportGemma3,
+    kImportGpt2,
 };
 // clang-format on
 
