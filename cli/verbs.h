@@ -20,6 +20,8 @@ void add_train(CLI::App& app);
 void add_translate(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_classify(CLI::App& app);
+void add_embed(CLI::App& app);
+void add_fill(CLI::App& app);
 void add_average(CLI::App& app);
 void add_score(CLI::App& app);
 

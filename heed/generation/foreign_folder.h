@@ -42,6 +42,12 @@ std::unique_ptr<Interface> import_as(const ForeignFolder& folder) {
 Translator import_translator(const ForeignFolder& folder);
 /// Task::language.
 TextGenerator import_generator(const ForeignFolder& folder);
+/// Task::classify.
+TextClassifier import_classifier(const ForeignFolder& folder);
+/// Task::embed.
+TextEmbedder import_embedder(const ForeignFolder& folder);
+/// Task::fill.
+TextFiller import_filler(const ForeignFolder& folder);
 
 /// Throws unless a vocabulary has room for all tokens of a tokenizer. Models of other programs may
 /// have more rows than tokens.

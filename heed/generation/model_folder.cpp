@@ -29,6 +29,10 @@ struct FolderConfig {
   std::string source_tokenizer, target_tokenizer;  // of translation
   std::vector<std::string> labels;                 // of classification
   std::optional<LoraConfig> lora;                  // of models with adapters
+  Scoring scoring = Scoring::softmax;              // of classification
+  TextFrame frame = TextFrame::begin;              // of models without decoder
+  std::string prompt;                              // of sentence encoders
+  std::int64_t mask = 0;                           // of models of masked tokens
   ModelChoice model;
 
   void fields(io::Fields& field) {
@@ -39,7 +43,17 @@ struct FolderConfig {
     } else {
       field("tokenizer", tokenizer, "file of the tokenizer");
     }
-    if (model.kind().task == Task::classify) field("labels", labels, "names of the classes");
+    const Task task = model.kind().task;
+    if (task == Task::classify) {
+      field("labels", labels, "names of the classes");
+      field("scoring", scoring, "what the scores of classes become");
+    }
+    if (task == Task::embed) field("prompt", prompt, "text before every text");
+    if (task == Task::fill)
+      field("mask", mask, "the token that stands for a masked one", {.min = 0});
+    if (task == Task::classify || task == Task::embed || task == Task::fill) {
+      field("frame", frame, "tokens around a text");
+    }
     field("model", model, "the model");
     if (lora) field("lora", *lora, "adapters of the model");
   }
@@ -109,8 +123,11 @@ Translator read_translator(const FolderConfig& config, const fs::path& folder) {
   return {read_model<TranslationModel>(config, folder), source, target};
 }
 
-void check_vocabulary(std::int64_t model, const Tokenizer& tokenizer, const fs::path& folder) {
-  HEED_CHECK(model == tokenizer.size(),
+// Models of other programs may have more rows than tokens.
+void check_vocabulary(std::int64_t model, const Tokenizer& tokenizer, const fs::path& folder,
+                      TextFrame frame = TextFrame::begin) {
+  const bool is_whole = model == tokenizer.size();
+  HEED_CHECK(is_whole || (frame == TextFrame::special && model > tokenizer.size()),
              "[model] {}: the model has a vocabulary of {}, its tokenizer {} tokens: they do not "
              "belong together",
              folder.string(), model, tokenizer.size());
@@ -125,13 +142,33 @@ TextGenerator read_generator(const FolderConfig& config, const fs::path& folder)
 
 TextClassifier read_classifier(const FolderConfig& config, const fs::path& folder) {
   TextClassifier classifier{read_model<ClassificationModel>(config, folder),
-                            load_tokenizer(folder / config.tokenizer), config.labels};
-  check_vocabulary(classifier.model->vocabulary(), *classifier.tokenizer, folder);
+                            load_tokenizer(folder / config.tokenizer), config.labels, config.frame,
+                            config.scoring};
+  check_vocabulary(classifier.model->vocabulary(), *classifier.tokenizer, folder, config.frame);
   HEED_CHECK(classifier.model->classes() == std::ssize(classifier.labels),
              "[model] {}: the model has {} classes, and there are {} labels: they do not belong "
              "together",
              folder.string(), classifier.model->classes(), classifier.labels.size());
   return classifier;
+}
+
+TextEmbedder read_embedder(const FolderConfig& config, const fs::path& folder) {
+  TextEmbedder embedder{read_model<EncodingModel>(config, folder),
+                        load_tokenizer(folder / config.tokenizer), config.frame, config.prompt};
+  check_vocabulary(embedder.model->vocabulary(), *embedder.tokenizer, folder, config.frame);
+  return embedder;
+}
+
+TextFiller read_filler(const FolderConfig& config, const fs::path& folder) {
+  TextFiller filler{read_model<FillingModel>(config, folder),
+                    load_tokenizer(folder / config.tokenizer),
+                    static_cast<std::int32_t>(config.mask), config.frame};
+  check_vocabulary(filler.model->vocabulary(), *filler.tokenizer, folder, config.frame);
+  HEED_CHECK(config.mask < filler.tokenizer->size(),
+             "[model] {}: the mask is token {}, the tokenizer has {} tokens: they do not belong "
+             "together",
+             folder.string(), config.mask, filler.tokenizer->size());
+  return filler;
 }
 
 FolderConfig read_config(const fs::path& folder) {
@@ -148,10 +185,14 @@ LoadedModel load_foreign(const fs::path& path) {
   switch (folder.import.model.kind().task) {
     case Task::translate:
       return import_translator(folder);
-    case Task::classify:
-      break;
     case Task::language:
       return import_generator(folder);
+    case Task::classify:
+      return import_classifier(folder);
+    case Task::embed:
+      return import_embedder(folder);
+    case Task::fill:
+      return import_filler(folder);
   }
   fail("[import] {}: heed does not use models for task \"{}\" of other programs", path.string(),
        io::enum_name(folder.import.model.kind().task));
@@ -208,9 +249,13 @@ LoadedModel load_model(const std::filesystem::path& place) {
     case Task::language:
       return read_generator(config, folder);
     case Task::classify:
+      return read_classifier(config, folder);
+    case Task::embed:
+      return read_embedder(config, folder);
+    case Task::fill:
       break;
   }
-  return read_classifier(config, folder);
+  return read_filler(config, folder);
 }
 
 Translator load_translator(const std::filesystem::path& place) {
@@ -223,6 +268,14 @@ TextGenerator load_text_generator(const std::filesystem::path& place) {
 
 TextClassifier load_text_classifier(const std::filesystem::path& place) {
   return load_as<TextClassifier>(place, Task::classify);
+}
+
+TextEmbedder load_text_embedder(const std::filesystem::path& place) {
+  return load_as<TextEmbedder>(place, Task::embed);
+}
+
+TextFiller load_text_filler(const std::filesystem::path& place) {
+  return load_as<TextFiller>(place, Task::fill);
 }
 
 void save_model(const Translator& translator, const std::filesystem::path& folder) {
@@ -244,7 +297,25 @@ void save_model(const TextClassifier& classifier, const std::filesystem::path& f
   FolderConfig config(classifier.model->choice());
   config.tokenizer = write_tokenizer(*classifier.tokenizer, folder, "");
   config.labels = classifier.labels;
+  config.scoring = classifier.scoring;
+  config.frame = classifier.frame;
   write(config, *classifier.model, folder);
+}
+
+void save_model(const TextEmbedder& embedder, const std::filesystem::path& folder) {
+  FolderConfig config(embedder.model->choice());
+  config.tokenizer = write_tokenizer(*embedder.tokenizer, folder, "");
+  config.frame = embedder.frame;
+  config.prompt = embedder.prompt;
+  write(config, *embedder.model, folder);
+}
+
+void save_model(const TextFiller& filler, const std::filesystem::path& folder) {
+  FolderConfig config(filler.model->choice());
+  config.tokenizer = write_tokenizer(*filler.tokenizer, folder, "");
+  config.frame = filler.frame;
+  config.mask = filler.mask;
+  write(config, *filler.model, folder);
 }
 
 }  // namespace heed

@@ -2,6 +2,7 @@
 // of translation.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,11 +34,50 @@ struct TextGenerator {
   std::vector<std::string> options = {};
 };
 
+/// What stands around a text that a model without decoder reads.
+enum class TextFrame : std::uint8_t {
+  begin,    // the begin token before it
+  special,  // the special tokens that the tokenizer's file puts around texts
+};
+
+/// What the scores of classes become.
+enum class Scoring : std::uint8_t {
+  softmax,  // probabilities of which one label a text has
+  sigmoid,  // probabilities of each label by itself
+  none,     // numbers as they are, of regression
+};
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<TextFrame>, 2> enum_names(TextFrame) {
+  return {{{TextFrame::begin, "begin"}, {TextFrame::special, "special"}}};
+}
+constexpr std::array<io::EnumName<Scoring>, 3> enum_names(Scoring) {
+  return {{{Scoring::softmax, "softmax"}, {Scoring::sigmoid, "sigmoid"}, {Scoring::none, "none"}}};
+}
+
 /// Task::classify.
 struct TextClassifier {
   std::unique_ptr<ClassificationModel> model;
   std::shared_ptr<const Tokenizer> tokenizer;
   std::vector<std::string> labels;  ///< In the order of the model's classes.
+  TextFrame frame = TextFrame::begin;
+  Scoring scoring = Scoring::softmax;
+};
+
+/// Task::embed.
+struct TextEmbedder {
+  std::unique_ptr<EncodingModel> model;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  TextFrame frame = TextFrame::begin;
+  std::string prompt = {};  ///< Text before every text.
+};
+
+/// Task::fill.
+struct TextFiller {
+  std::unique_ptr<FillingModel> model;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::int32_t mask = 0;  ///< The token that stands for a masked one, such as [MASK].
+  TextFrame frame = TextFrame::begin;
 };
 
 }  // namespace heed

@@ -256,6 +256,9 @@ MadeJob make_job(const TrainConfig& config,
     case Task::classify:
       made.job = make_classification(config, begin, made.notes);
       break;
+    case Task::embed:
+    case Task::fill:
+      HEED_ASSERT(false);  // config.validate() has refused them
   }
   auto& own = dynamic_cast<Model&>(made.job->model());
   if (checkpoint && is_new) check_same_model(model, own.choice());

@@ -17,6 +17,8 @@ std::vector<std::string> judgements_of(const TrainConfig& config) {
     case Task::language:
       return {"loss", "perplexity"};
     case Task::classify:
+    case Task::embed:
+    case Task::fill:
       break;
   }
   return {"loss", "accuracy"};
@@ -109,6 +111,10 @@ void TrainConfig::validate() const {
   HEED_CHECK(lora.rank == 0 || !start_from.empty(),
              "[train] lora.rank = {}: adapters correct a trained model; name one with start_from",
              lora.rank);
+  HEED_CHECK(task != Task::embed && task != Task::fill,
+             "[train] task \"{}\": training has the tasks translate, language and classify; models "
+             "for this task are read from Hugging Face folders",
+             io::enum_name(task));
   HEED_CHECK(vocabs.size() <= 2, "[train] {} vocabs: give one for both sides, or one each",
              vocabs.size());
   HEED_CHECK(train_sets.size() <= 2 && valid_sets.size() <= 2,

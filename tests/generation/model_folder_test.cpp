@@ -119,7 +119,7 @@ TEST(ModelFolder, KeepsAModelWithoutAttention) {
   const NoGrad no_grad;
   before.model->eval();
   const Tensor ids = ids_of(tokenizer->encode("a bad cab"), 1);
-  EXPECT_TRUE(test::same_bits((*after.model)(ids), (*before.model)(ids)));
+  EXPECT_TRUE(test::same_bits((*after.model)({ids}), (*before.model)({ids})));
 }
 
 TEST(ModelFolder, HasTheFilesOfItsTokenizers) {
@@ -295,7 +295,7 @@ TEST(ModelFolder, LoadsALanguageModelOfTheFormerVersion) {
   const TextGenerator after = load_text_generator(dir.path());
   const NoGrad no_grad;
   const Tensor ids = ids_of(before.tokenizer->encode("a bad cab"), 1);
-  EXPECT_TRUE(test::same_bits((*after.model)(ids), (*before.model)(ids)));
+  EXPECT_TRUE(test::same_bits((*after.model)({ids}), (*before.model)({ids})));
 }
 
 }  // namespace

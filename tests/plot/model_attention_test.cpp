@@ -68,14 +68,14 @@ TEST(ModelAttention, RowsOfALanguageModelAreTheNextTokens) {
 TEST(ModelAttention, OfAClassifierWithItsLabel) {
   const auto tokenizer = words("good bad");
   Generator generator(5);
-  ClassifierConfig config{.vocabulary = tokenizer->size(), .classes = 5};
-  config.block.embed = 8;
-  config.block.heads = 2;
+  ClassifierConfig config{.encoder = {.vocabulary = tokenizer->size()}, .classes = 5};
+  config.encoder.block.embed = 8;
+  config.encoder.block.heads = 2;
   auto model = std::make_unique<Classifier>(config, generator);
   model->eval();
   const TextClassifier classifier{std::move(model), tokenizer, {"a", "b", "c", "d", "e"}};
   const AttentionView view = attention_of(classifier, "bad good");
-  const std::vector<std::vector<std::int32_t>> read = {read_text(classifier, "bad good", 100)};
+  const std::vector<ReadText> read = {read_text(classifier, {"bad good"}, 100)};
   const std::size_t likeliest = by_probability(classify(classifier, read)[0])[0];
   EXPECT_EQ(view.result, classifier.labels[likeliest]);
   EXPECT_EQ(view.parts[0].kind, AttentionKind::encoder);
