@@ -4,6 +4,8 @@
 
 #include "heed/autograd/gradcheck.h"
 #include "heed/autograd/tape.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/matmul.h"
 #include "heed/ops/reduce.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"

@@ -7,6 +7,7 @@
 #include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
 #include "heed/models/language_model.h"
+#include "heed/tensor/create.h"
 #include "heed/training/make_job.h"
 #include "heed/training/run.h"
 #include "tests/generation/tiny_text_model.h"
@@ -33,7 +34,7 @@ class FineTuning : public testing::Test {
     config_.valid_share = 0.0;
     config_.trainer.after = "6u";
     config_.trainer.save_freq = "3u";
-    config_.trainer.schedule.learning_rate = 0.01;
+    config_.trainer.schedule.peak = 0.01;
     config_.trainer.schedule.warmup = 0;
   }
   void train(const std::string& folder, const std::string& after, bool resume = false) {
