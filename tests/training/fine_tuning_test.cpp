@@ -35,6 +35,7 @@ class FineTuning : public testing::Test {
     config_.trainer.after = "6u";
     config_.trainer.save_freq = "3u";
     config_.trainer.schedule.peak = 0.01;
+    config_.trainer.schedule.kind = Schedule::constant;
     config_.trainer.schedule.warmup = 0;
   }
   void train(const std::string& folder, const std::string& after, bool resume = false) {
