@@ -1,9 +1,7 @@
 #include "heed/generation/convert.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -43,12 +41,6 @@ void write_whole(const fs::path& to, const std::function<void(const fs::path& fo
   fs::path temporary = place;
   temporary += ".heed-tmp";
   io::write_folder(place, temporary, fill);
-}
-
-// A list without tensors: the config alone says what an exported model is.
-io::TensorSource no_tensors() {
-  static constexpr std::array<char, 10> kEmpty = {2, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
-  return io::TensorSource(io::SafetensorsFile::parse(std::as_bytes(std::span(kEmpty))));
 }
 
 // config.json of the exported folder: the origin's, for weights in f32.

@@ -52,6 +52,12 @@ void Origin::hold() {
   folder_.clear();
 }
 
+void Origin::replace(Tokenizer::File file) {
+  if (!folder_.empty()) hold();
+  std::erase_if(files_, [&](const Tokenizer::File& other) { return other.name == file.name; });
+  files_.push_back(std::move(file));
+}
+
 void Origin::write(const std::filesystem::path& folder) const {
   for (const Tokenizer::File& file : read()) {
     const fs::path path = folder / file.name;

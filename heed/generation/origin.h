@@ -24,6 +24,8 @@ class Origin {
 
   /// Reads all files now: for a run that is longer than the folder may exist.
   void hold();
+  /// Replaces or adds a file; the others are held then.
+  void replace(Tokenizer::File file);
   /// Writes all files into a folder that exists.
   void write(const std::filesystem::path& folder) const;
 

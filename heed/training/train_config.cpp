@@ -111,16 +111,17 @@ void TrainConfig::validate() const {
   HEED_CHECK(lora.rank == 0 || !start_from.empty(),
              "[train] lora.rank = {}: adapters correct a trained model; name one with start_from",
              lora.rank);
-  HEED_CHECK(task != Task::embed && task != Task::fill,
-             "[train] task \"{}\": training has the tasks translate, language and classify; models "
-             "for this task are read from Hugging Face folders",
-             io::enum_name(task));
+  HEED_CHECK(
+      task != Task::fill,
+      "[train] task \"fill\": training has the tasks translate, language, classify and embed; "
+      "models of masked tokens are read from Hugging Face folders");
   HEED_CHECK(vocabs.size() <= 2, "[train] {} vocabs: give one for both sides, or one each",
              vocabs.size());
   HEED_CHECK(train_sets.size() <= 2 && valid_sets.size() <= 2,
              "[train] {} train_sets and {} valid_sets: give source and target, or one file",
              train_sets.size(), valid_sets.size());
-  HEED_CHECK(task == Task::translate || (train_sets.size() <= 1 && valid_sets.size() <= 1),
+  const bool has_pairs = task == Task::translate || task == Task::embed;
+  HEED_CHECK(has_pairs || (train_sets.size() <= 1 && valid_sets.size() <= 1),
              "[train] {} train_sets and {} valid_sets: this task has one file each",
              train_sets.size(), valid_sets.size());
   validation.search.validate();
