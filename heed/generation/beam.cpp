@@ -38,18 +38,17 @@ class Finished {
     const auto worse = [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; };
     found_.insert(std::upper_bound(found_.begin(), found_.end(), hypothesis, worse),
                   std::move(hypothesis));
-    if (options_.stopping == Stopping::exact && std::ssize(found_) > options_.n_best) {
-      found_.pop_back();
-    }
+    if (std::ssize(found_) > kept()) found_.pop_back();
   }
 
-  // Whether a running hypothesis can still change the result. All hypotheses of a sentence have the
-  // same length, so those that cannot come last, and so do all their extensions: dropping them does
-  // not affect the others.
-  bool hopeful(double log_probability) const {
+  // Whether running hypotheses can still change the result, by the best of them, which has that
+  // many tokens.
+  bool hopeful(double log_probability, std::int64_t tokens) const {
     if (!full()) return true;
-    return options_.stopping == Stopping::exact &&
-           log_probability / greatest_divisor_ > found_.back().score;
+    if (options_.stopping == Stopping::first) return false;
+    const bool is_exact = options_.stopping == Stopping::exact;
+    const double divisor = is_exact ? greatest_divisor_ : length_divisor(options_, tokens);
+    return log_probability / divisor > found_.back().score;
   }
 
   NBest take() {
@@ -59,10 +58,11 @@ class Finished {
   }
 
  private:
-  bool full() const {
-    const bool exact = options_.stopping == Stopping::exact;
-    return std::ssize(found_) >= (exact ? options_.n_best : options_.beam_size);
+  // How many results decide when to stop.
+  std::int64_t kept() const {
+    return options_.stopping == Stopping::exact ? options_.n_best : options_.beam_size;
   }
+  bool full() const { return std::ssize(found_) >= kept(); }
 
   const SearchOptions& options_;
   double greatest_divisor_;
@@ -98,10 +98,16 @@ void choose(const Lockstep& lockstep, const SearchPlan& plan, std::span<const Ca
     is_complete.push_back(finish.has_value());
     if (finish) finished.add(lockstep.finished(c.extension, *finish));
   }
+  // All hypotheses of a sentence have the same length, so those that cannot change the result come
+  // last, and so do all their extensions: dropping them does not affect the others. An estimate
+  // keeps all or none.
+  const bool is_exact = plan.options.stopping == Stopping::exact;
   std::size_t running = 0;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const Candidate& c = candidates[i];
-    if (running == beam || !finished.hopeful(c.log_probability)) break;
+    if (running == beam) break;
+    const std::int64_t tokens = 1 + std::ssize(lockstep.sequence(c.extension.row).so_far.tokens);
+    if ((is_exact || running == 0) && !finished.hopeful(c.log_probability, tokens)) break;
     if (i < best.size() ? is_complete[i] : lockstep.finish(c.extension).has_value()) continue;
     extensions.push_back(c.extension);
     ++running;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/generation/gguf_files.h"
 #include "heed/io/paths.h"
 #include "heed/models/importers/encoder.h"
 #include "heed/models/importers/gguf.h"
@@ -17,12 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kConfigFile = "config.json";
 constexpr std::string_view kGenerationFile = "generation_config.json";
-
-ForeignConfig read_generation(const fs::path& folder) {
-  const fs::path path = folder / kGenerationFile;
-  if (io::exists(path)) return ForeignConfig::read(path);
-  return {io::Value{.data = io::Value::Table{}}, path.string()};
-}
 
 bool has_gguf_ending(const fs::path& path) { return path.extension() == ".gguf"; }
 
@@ -71,7 +66,21 @@ ForeignFolder open_foreign(const std::filesystem::path& place) {
           .config = std::move(config),
           .generation = read_generation(place),
           .tensors = std::move(tensors),
-          .import = std::move(import)};
+          .import = std::move(import),
+          .make_model = {}};
+}
+
+ForeignConfig read_generation(const std::filesystem::path& folder) {
+  const fs::path path = folder / kGenerationFile;
+  if (io::exists(path)) return ForeignConfig::read(path);
+  return {io::Value{.data = io::Value::Table{}}, path.string()};
+}
+
+std::shared_ptr<Origin> origin_of(const ForeignFolder& folder) {
+  if (folder.tensors.gguf() != nullptr) {
+    return std::make_shared<Origin>(gguf_files(folder.config, folder.tensors));
+  }
+  return std::make_shared<Origin>(folder.path);
 }
 
 void check_fits(std::int64_t vocabulary, const Tokenizer& tokenizer, const ForeignFolder& folder) {

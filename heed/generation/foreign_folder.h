@@ -5,6 +5,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 
 #include "heed/generation/text_model.h"
 #include "heed/generation/translator.h"
@@ -20,6 +22,8 @@ struct ForeignFolder {
   ForeignConfig generation;  ///< generation_config.json; empty if there is none.
   io::TensorSource tensors;
   Import import;
+  /// Makes the model; none: import_model() does. A converted folder has heed's own weights.
+  std::function<std::unique_ptr<Model>()> make_model = {};
 };
 
 /// Whether a folder holds a model of another program, or a file is one.
@@ -28,16 +32,31 @@ bool is_foreign(const std::filesystem::path& place);
 /// Reads the configs and the list of tensors; no weights.
 ForeignFolder open_foreign(const std::filesystem::path& place);
 
-/// The model as the interface of its task.
+/// A model as the interface of its task.
 template <typename Interface>
-std::unique_ptr<Interface> import_as(const ForeignFolder& folder) {
-  std::unique_ptr<Model> model = import_model(folder.import, folder.tensors);
+std::unique_ptr<Interface> as_interface(std::unique_ptr<Model> model) {
   auto* const typed = dynamic_cast<Interface*>(model.get());
   HEED_ASSERT(typed != nullptr);
   model.release();
   return std::unique_ptr<Interface>(typed);
 }
 
+/// The model of a folder as the interface of its task.
+template <typename Interface>
+std::unique_ptr<Interface> import_as(const ForeignFolder& folder) {
+  std::unique_ptr<Model> model =
+      folder.make_model ? folder.make_model() : import_model(folder.import, folder.tensors);
+  return as_interface<Interface>(std::move(model));
+}
+
+/// The files of the folder besides its weights; of a GGUF file they are made from its metadata.
+std::shared_ptr<Origin> origin_of(const ForeignFolder& folder);
+
+/// generation_config.json of a folder; empty if there is none.
+ForeignConfig read_generation(const std::filesystem::path& folder);
+
+/// Task::translate.
+Translator import_translator(const ForeignFolder& folder);
 /// Task::language.
 TextGenerator import_generator(const ForeignFolder& folder);
 /// Task::classify.

@@ -18,6 +18,8 @@ struct Start {
   std::optional<std::int64_t> source_length = 0;
   std::uint64_t stream =
       0;  ///< Stream of random numbers; it belongs to the sentence, independent of the batch.
+  /// The first tokens of the result, which are given: they count in its length, with probability 1.
+  std::vector<std::int32_t> forced = {};
 };
 
 /// Why a result is complete.

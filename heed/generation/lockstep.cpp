@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "heed/autograd/tape.h"
@@ -30,7 +31,7 @@ void add(Hypothesis& hypothesis, float log_probability) {
 
 Lockstep::Lockstep(StepModel& model, std::span<const Start> starts, const SearchPlan& plan,
                    std::int64_t copies)
-    : model_(model), plan_(plan), vocabulary_(model.vocabulary()) {
+    : model_(model), starts_(starts), plan_(plan), vocabulary_(model.vocabulary()) {
   HEED_CHECK(std::ssize(starts) == model.rows(),
              "[search] {} sentences for a model of {} rows: it must be one row for each",
              starts.size(), model.rows());
@@ -41,7 +42,13 @@ Lockstep::Lockstep(StepModel& model, std::span<const Start> starts, const Search
   std::vector<std::int64_t> from;
   for (std::int64_t sentence = 0; sentence < std::ssize(starts); ++sentence) {
     const Start& start = starts[index(sentence)];
-    longest_.push_back(longest_result(plan.options, start.source_length));
+    for (const std::int32_t token : start.forced) {
+      HEED_CHECK(token >= 0 && token < vocabulary_,
+                 "[search] the forced token {} is not among the model's {} tokens", token,
+                 vocabulary_);
+    }
+    longest_.push_back(
+        std::max(longest_result(plan.options, start.source_length), std::ssize(start.forced)));
     for (std::int64_t copy = 0; copy < copies; ++copy) {
       sequences_.push_back({.sentence = sentence, .copy = copy});
       last_.push_back(start.token);
@@ -56,6 +63,10 @@ bool Lockstep::full(std::int64_t row) const {
   return std::ssize(s.so_far.tokens) >= longest(s.sentence);
 }
 
+bool Lockstep::is_forced(std::int64_t row) const {
+  return sequence(row).so_far.tokens.size() < forced(row).size();
+}
+
 void Lockstep::collect_banned() {
   banned_.clear();
   banned_starts_.assign(1, 0);
@@ -67,6 +78,15 @@ void Lockstep::collect_banned() {
     std::sort(found.begin(), found.end());
     banned_.insert(banned_.end(), found.begin(), std::unique(found.begin(), found.end()));
     banned_starts_.push_back(std::ssize(banned_));
+  }
+}
+
+void Lockstep::renormalise() {
+  float* const scores = logits_.mutable_data<float>();
+  for (std::int64_t row = 0; row < rows(); ++row) {
+    for (const std::int32_t token : banned(row)) {
+      scores[row * vocabulary_ + token] = -std::numeric_limits<float>::infinity();
+    }
   }
 }
 
@@ -86,6 +106,7 @@ void Lockstep::step(std::int64_t k) {
              "[search] the model gave scores {} of {}: they must be [{}, {}] of f32",
              to_string(logits_.shape()), name_of(logits_.dtype()), rows(), vocabulary_);
   collect_banned();
+  if (plan_.renormalised) renormalise();
   k_ = k;
   normalisers_.resize(sequences_.size());
   likeliest_.resize(sequences_.size() * index(k));
@@ -101,7 +122,11 @@ void Lockstep::step(std::int64_t k) {
 
 std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
   std::span<const std::int32_t> found = std::span(likeliest_).subspan(index(row * k_), index(k_));
-  if (full(row)) found = std::span(plan_.ends).first(index(std::min<std::int64_t>(1, k_)));
+  const std::size_t one = index(std::min<std::int64_t>(1, k_));
+  if (is_forced(row)) {
+    return std::span(forced(row)).subspan(sequence(row).so_far.tokens.size(), one);
+  }
+  if (full(row)) found = std::span(plan_.ends).first(one);
   // A score above -inf can still have a log-probability of -inf if another score is far larger.
   const auto possible = [&](std::int32_t token) {
     return token != kernels::kNoToken && std::isfinite(log_probability(row, token));
@@ -111,6 +136,7 @@ std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
 }
 
 float Lockstep::log_probability(std::int64_t row, std::int32_t token) const {
+  if (is_forced(row) || (plan_.is_end_certain && full(row))) return 0.0f;
   return normaliser(row)(scores(row)[static_cast<std::size_t>(token)]);
 }
 

@@ -31,7 +31,8 @@ struct Extension {
 
 class Lockstep {
  public:
-  /// Starts `copies` sequences of each sentence; the model has one row per sentence, in order.
+  /// Starts `copies` sequences of each sentence; the model has one row per sentence, in order. The
+  /// model, the starts and the plan must outlive it.
   Lockstep(StepModel& model, std::span<const Start> starts, const SearchPlan& plan,
            std::int64_t copies = 1);
 
@@ -44,6 +45,8 @@ class Lockstep {
   std::int64_t longest(std::int64_t sentence) const { return longest_[index(sentence)]; }
   /// Whether a sequence has its maximum number of tokens: only the end token may follow.
   bool full(std::int64_t row) const;
+  /// Whether there is one next token to choose: one that the start forces, or the end.
+  bool is_settled(std::int64_t row) const { return is_forced(row) || full(row); }
 
   /// Feeds the last tokens to the model and finds the k most probable next ones. Throws heed::Error
   /// if a score is NaN or +inf.
@@ -53,7 +56,7 @@ class Lockstep {
   /// At most k allowed next tokens, most probable first, among equals the lowest first; none of
   /// probability 0.
   std::span<const std::int32_t> likeliest(std::int64_t row) const;
-  /// The log-probability, under the model, of a token after a sequence.
+  /// The log-probability, under the model, of a token after a sequence; 0 for a forced one.
   float log_probability(std::int64_t row, std::int32_t token) const;
   /// The scores (logits) of all tokens; [V].
   std::span<const float> scores(std::int64_t row) const;
@@ -74,10 +77,16 @@ class Lockstep {
  private:
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
   bool is_end(std::int32_t token) const;
+  bool is_forced(std::int64_t row) const;
+  const std::vector<std::int32_t>& forced(std::int64_t row) const {
+    return starts_[index(sequence(row).sentence)].forced;
+  }
+  void renormalise();
   void collect_banned();
   void check_scores() const;
 
   StepModel& model_;
+  std::span<const Start> starts_;
   const SearchPlan& plan_;
   std::int64_t vocabulary_;
   std::vector<std::int64_t> longest_;  // [sentences]

@@ -1,6 +1,7 @@
 #include "heed/generation/model_folder.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "heed/io/file.h"
 #include "heed/io/paths.h"
 #include "heed/nn/checkpoint_file.h"
+#include "heed/nn/init.h"
 #include "heed/tensor/memory_limit.h"
 
 namespace heed {
@@ -26,6 +28,8 @@ struct FolderConfig {
   std::string tokenizer;                           // of a task with one vocabulary
   std::string source_tokenizer, target_tokenizer;  // of translation
   std::vector<std::string> labels;                 // of classification
+  std::optional<LoraConfig> lora;                  // of models with adapters
+  std::string origin;                              // of imported models: a folder inside
   Scoring scoring = Scoring::softmax;              // of classification
   TextFrame frame = TextFrame::begin;              // of models without decoder
   std::string prompt;                              // of sentence encoders
@@ -34,15 +38,17 @@ struct FolderConfig {
 
   void fields(io::Fields& field) {
     field("kind", kind, "the kind of model");
-    if (model.kind().task == Task::translate) {
+    if (!origin.empty()) {
+      field("origin", origin, "folder with the files that the model was imported with");
+    } else if (model.kind().task == Task::translate) {
       field("source_tokenizer", source_tokenizer, "file of the source's tokenizer");
       field("target_tokenizer", target_tokenizer, "file of the target's tokenizer");
     } else {
       field("tokenizer", tokenizer, "file of the tokenizer");
     }
-    const Task task = model.kind().task;
+    const Task task = origin.empty() ? model.kind().task : Task::language;
+    if (model.kind().task == Task::classify) field("labels", labels, "names of the classes");
     if (task == Task::classify) {
-      field("labels", labels, "names of the classes");
       field("scoring", scoring, "what the scores of classes become");
     }
     if (task == Task::embed) field("prompt", prompt, "text before every text");
@@ -52,6 +58,7 @@ struct FolderConfig {
       field("frame", frame, "tokens around a text");
     }
     field("model", model, "the model");
+    if (lora) field("lora", *lora, "adapters of the model");
   }
 };
 
@@ -68,7 +75,18 @@ std::string write_tokenizer(const Tokenizer& tokenizer, const fs::path& folder,
   return first;
 }
 
-void write(const FolderConfig& config, const Model& model, const fs::path& folder) {
+// Writes the files of the origin, if there is one.
+bool write_origin(FolderConfig& config, const std::shared_ptr<Origin>& origin,
+                  const fs::path& folder) {
+  if (!origin) return false;
+  config.origin = kOriginFolder;
+  fs::create_directory(folder / kOriginFolder);
+  origin->write(folder / kOriginFolder);
+  return true;
+}
+
+void write(FolderConfig config, const Model& model, const fs::path& folder) {
+  if (model.lora().rank > 0) config.lora = model.lora();
   io::save_config(folder / kModelConfigFile, config);
   save_parameters(model, folder / kModelFile);
 }
@@ -88,22 +106,25 @@ std::unique_ptr<Model> make_model(const FolderConfig& config, const io::Safetens
                   "and {} bytes: they do not belong together, or one of them is damaged",
                   (folder / kModelConfigFile).string(), kModelFile, weights.entries().size(),
                   stored));
+  const init::Skipped skipped;
   Generator unused(0);
-  return config.model.make(unused);
+  std::unique_ptr<Model> model = config.model.make(unused);
+  if (config.lora) model->adapt(*config.lora, unused);
+  return model;
+}
+
+std::unique_ptr<Model> read_any_model(const FolderConfig& config, const fs::path& folder) {
+  const io::SafetensorsFile weights = io::SafetensorsFile::open(folder / kModelFile);
+  std::unique_ptr<Model> model = make_model(config, weights, folder);
+  load_tensors(model->every_name(), weights);
+  model->eval();
+  return model;
 }
 
 // The model of a folder as the interface of its task.
 template <typename Interface>
 std::unique_ptr<Interface> read_model(const FolderConfig& config, const fs::path& folder) {
-  const io::SafetensorsFile weights = io::SafetensorsFile::open(folder / kModelFile);
-  std::unique_ptr<Model> model = make_model(config, weights, folder);
-  auto* const typed = dynamic_cast<Interface*>(model.get());
-  HEED_ASSERT(typed != nullptr);
-  model.release();
-  std::unique_ptr<Interface> owned(typed);
-  load_tensors(owned->every_name(), weights);
-  owned->eval();
-  return owned;
+  return as_interface<Interface>(read_any_model(config, folder));
 }
 
 Translator read_translator(const FolderConfig& config, const fs::path& folder) {
@@ -165,16 +186,17 @@ TextFiller read_filler(const FolderConfig& config, const fs::path& folder) {
 
 FolderConfig read_config(const fs::path& folder) {
   FolderConfig config{ModelChoice(kind_of_model(folder))};
+  const io::Value value = io::detail::read_config(folder / kModelConfigFile);
+  if (io::find(*value.table(), "lora") != nullptr) config.lora.emplace();
+  if (io::find(*value.table(), "origin") != nullptr) config.origin = kOriginFolder;
   io::load_config(folder / kModelConfigFile, config);
   return config;
 }
 
-// A model that another program has written.
-LoadedModel load_foreign(const fs::path& path) {
-  const ForeignFolder folder = open_foreign(path);
+LoadedModel import_any(const ForeignFolder& folder) {
   switch (folder.import.model.kind().task) {
     case Task::translate:
-      break;
+      return import_translator(folder);
     case Task::language:
       return import_generator(folder);
     case Task::classify:
@@ -184,8 +206,25 @@ LoadedModel load_foreign(const fs::path& path) {
     case Task::fill:
       return import_filler(folder);
   }
-  fail("[import] {}: heed does not use models for task \"{}\" of other programs", path.string(),
-       io::enum_name(folder.import.model.kind().task));
+  HEED_ASSERT(false);
+}
+
+// A model that another program has written.
+LoadedModel load_foreign(const ForeignFolder& folder) {
+  LoadedModel loaded = import_any(folder);
+  std::visit([&](auto& model) { model.origin = origin_of(folder); }, loaded);
+  return loaded;
+}
+
+// An imported model that heed has written: its own weights, the settings of its origin.
+ForeignFolder reopen(const FolderConfig& config, const fs::path& folder) {
+  const fs::path origin = folder / kOriginFolder;
+  return {.path = origin,
+          .config = ForeignConfig::read(origin / kModelConfigFile),
+          .generation = read_generation(origin),
+          .tensors = io::TensorSource::open(folder / kModelFile),
+          .import = {.model = config.model, .names = {}, .labels = config.labels},
+          .make_model = [&config, folder] { return read_any_model(config, folder); }};
 }
 
 // The model of a folder, which must be of that task.
@@ -231,8 +270,9 @@ const ModelKind& kind_of_model(const std::filesystem::path& folder) {
 
 LoadedModel load_model(const std::filesystem::path& place) {
   const fs::path folder = find_model(place);
-  if (is_foreign(folder)) return load_foreign(folder);
+  if (is_foreign(folder)) return load_foreign(open_foreign(folder));
   const FolderConfig config = read_config(folder);
+  if (!config.origin.empty()) return load_foreign(reopen(config, folder));
   switch (config.model.kind().task) {
     case Task::translate:
       return read_translator(config, folder);
@@ -271,21 +311,28 @@ TextFiller load_text_filler(const std::filesystem::path& place) {
 void save_model(const Translator& translator, const std::filesystem::path& folder) {
   const bool shared = translator.source() == translator.target();
   FolderConfig config(translator.model().choice());
-  config.source_tokenizer = write_tokenizer(*translator.source(), folder, shared ? "" : "source_");
-  config.target_tokenizer =
-      shared ? config.source_tokenizer : write_tokenizer(*translator.target(), folder, "target_");
+  if (!write_origin(config, translator.origin, folder)) {
+    config.source_tokenizer =
+        write_tokenizer(*translator.source(), folder, shared ? "" : "source_");
+    config.target_tokenizer =
+        shared ? config.source_tokenizer : write_tokenizer(*translator.target(), folder, "target_");
+  }
   write(config, translator.model(), folder);
 }
 
 void save_model(const TextGenerator& generator, const std::filesystem::path& folder) {
   FolderConfig config(generator.model->choice());
-  config.tokenizer = write_tokenizer(*generator.tokenizer, folder, "");
+  if (!write_origin(config, generator.origin, folder)) {
+    config.tokenizer = write_tokenizer(*generator.tokenizer, folder, "");
+  }
   write(config, *generator.model, folder);
 }
 
 void save_model(const TextClassifier& classifier, const std::filesystem::path& folder) {
   FolderConfig config(classifier.model->choice());
-  config.tokenizer = write_tokenizer(*classifier.tokenizer, folder, "");
+  if (!write_origin(config, classifier.origin, folder)) {
+    config.tokenizer = write_tokenizer(*classifier.tokenizer, folder, "");
+  }
   config.labels = classifier.labels;
   config.scoring = classifier.scoring;
   config.frame = classifier.frame;
@@ -294,7 +341,9 @@ void save_model(const TextClassifier& classifier, const std::filesystem::path& f
 
 void save_model(const TextEmbedder& embedder, const std::filesystem::path& folder) {
   FolderConfig config(embedder.model->choice());
-  config.tokenizer = write_tokenizer(*embedder.tokenizer, folder, "");
+  if (!write_origin(config, embedder.origin, folder)) {
+    config.tokenizer = write_tokenizer(*embedder.tokenizer, folder, "");
+  }
   config.frame = embedder.frame;
   config.prompt = embedder.prompt;
   write(config, *embedder.model, folder);
@@ -302,7 +351,9 @@ void save_model(const TextEmbedder& embedder, const std::filesystem::path& folde
 
 void save_model(const TextFiller& filler, const std::filesystem::path& folder) {
   FolderConfig config(filler.model->choice());
-  config.tokenizer = write_tokenizer(*filler.tokenizer, folder, "");
+  if (!write_origin(config, filler.origin, folder)) {
+    config.tokenizer = write_tokenizer(*filler.tokenizer, folder, "");
+  }
   config.frame = filler.frame;
   config.mask = filler.mask;
   write(config, *filler.model, folder);

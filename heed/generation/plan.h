@@ -21,6 +21,11 @@ struct SearchPlan {
   /// Whether a result of the maximum length is complete without an end token. If not, the first of
   /// `ends` follows it and counts in its probability.
   bool is_cut = false;
+  /// If not: whether that end token counts as certain, with probability 1.
+  bool is_end_certain = false;
+  /// Whether banned tokens have probability 0, so that the others share it. If not, probabilities
+  /// are those of the model.
+  bool renormalised = false;
 };
 
 /// Checks the options and makes rules from them: begin and padding are never chosen, unknown only

@@ -17,6 +17,9 @@ using Rule =
 /// Bans these tokens everywhere.
 Rule ban_tokens(std::vector<std::int32_t> tokens);
 
+/// Bans the last token of each sequence where the tokens before it precede.
+Rule ban_sequences(std::vector<std::vector<std::int32_t>> sequences);
+
 /// Bans the end tokens before `min_length` tokens.
 Rule require_length(std::int64_t min_length, std::vector<std::int32_t> ends);
 

@@ -97,9 +97,9 @@ std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const
   const bool whole = options.top_k == 0 && options.top_p >= 1.0;
 
   const auto pick = [&](const Lockstep& lockstep, std::int64_t row) -> std::int32_t {
-    if (lockstep.full(row)) {
-      const std::span<const std::int32_t> end = lockstep.likeliest(row);
-      return end.empty() ? kernels::kNoToken : end[0];
+    if (lockstep.is_settled(row)) {
+      const std::span<const std::int32_t> only = lockstep.likeliest(row);
+      return only.empty() ? kernels::kNoToken : only[0];
     }
     const Scratch<float> scratch(std::ssize(all));
     tempered(lockstep, row, options.temperature, scratch.data());

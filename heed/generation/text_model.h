@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/generation/origin.h"
 #include "heed/models/model.h"
 #include "heed/text/chat_template.h"
 #include "heed/text/tokenizer.h"
@@ -32,6 +33,7 @@ struct TextGenerator {
   std::optional<ChatFormat> chat = {};  ///< None: the model was not trained for chats.
   /// "key=value" of GenerateOptions: what the model's publisher recommends.
   std::vector<std::string> options = {};
+  std::shared_ptr<Origin> origin = {};  ///< Of an imported model; null: of heed's own.
 };
 
 /// What stands around a text that a model without decoder reads.
@@ -62,6 +64,7 @@ struct TextClassifier {
   std::vector<std::string> labels;  ///< In the order of the model's classes.
   TextFrame frame = TextFrame::begin;
   Scoring scoring = Scoring::softmax;
+  std::shared_ptr<Origin> origin = {};  ///< Of an imported model; null: of heed's own.
 };
 
 /// Task::embed.
@@ -69,7 +72,8 @@ struct TextEmbedder {
   std::unique_ptr<EncodingModel> model;
   std::shared_ptr<const Tokenizer> tokenizer;
   TextFrame frame = TextFrame::begin;
-  std::string prompt = {};  ///< Text before every text.
+  std::string prompt = {};              ///< Text before every text.
+  std::shared_ptr<Origin> origin = {};  ///< Of an imported model; null: of heed's own.
 };
 
 /// Task::fill.
@@ -78,6 +82,7 @@ struct TextFiller {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::int32_t mask = 0;  ///< The token that stands for a masked one, such as [MASK].
   TextFrame frame = TextFrame::begin;
+  std::shared_ptr<Origin> origin = {};  ///< Of an imported model; null: of heed's own.
 };
 
 }  // namespace heed

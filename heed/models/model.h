@@ -9,6 +9,7 @@
 
 #include "heed/io/codec.h"
 #include "heed/models/decoding.h"
+#include "heed/models/lora.h"
 #include "heed/models/output_layer.h"
 #include "heed/models/pooling.h"
 #include "heed/nn/module.h"
@@ -34,6 +35,16 @@ class Model : public Module {
  public:
   /// The kind of the model and its config.
   virtual ModelChoice choice() const = 0;
+
+  /// Adds adapters, which alone are trained then (lora.h).
+  void adapt(const LoraConfig& config, Generator& generator);
+  /// Adds the adapters to the matrices that they correct and removes them.
+  void merge_adapters();
+  /// The adapters; rank 0: there are none.
+  const LoraConfig& lora() const { return lora_; }
+
+ private:
+  LoraConfig lora_;
 };
 
 /// The encoder's output.

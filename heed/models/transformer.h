@@ -20,14 +20,24 @@ namespace heed {
 /// Which of the three matrices over a vocabulary are tied, that is, one matrix.
 enum class Tied : std::uint8_t {
   none,
-  two,   ///< The target's embeddings and the output (Press and Wolf 2017).
-  three  ///< The source's embeddings too: the vocabulary must be shared.
+  two,        ///< The target's embeddings and the output (Press and Wolf 2017).
+  three,      ///< The source's embeddings too: the vocabulary must be shared.
+  embeddings  ///< The embeddings of source and target, but not the output (T5 1.1).
 };
 
 /// The names that configs use.
-constexpr std::array<io::EnumName<Tied>, 3> enum_names(Tied) {
-  return {{{Tied::none, "none"}, {Tied::two, "two"}, {Tied::three, "three"}}};
+constexpr std::array<io::EnumName<Tied>, 4> enum_names(Tied) {
+  return {{{Tied::none, "none"},
+           {Tied::two, "two"},
+           {Tied::three, "three"},
+           {Tied::embeddings, "embeddings"}}};
 }
+/// Whether source and target have the same embeddings, so that the vocabulary must be shared.
+constexpr bool shares_embeddings(Tied tied) {
+  return tied == Tied::three || tied == Tied::embeddings;
+}
+/// Whether the output has a matrix of its own.
+constexpr bool has_own_output(Tied tied) { return tied == Tied::none || tied == Tied::embeddings; }
 
 struct TransformerConfig {
   std::int64_t source_vocabulary = 0;
@@ -36,6 +46,8 @@ struct TransformerConfig {
   std::int64_t encoder_layers = 6;
   std::int64_t decoder_layers = 6;
   BlockConfig block = {.hidden = 2048};
+  std::optional<std::int64_t> decoder_heads = {};         // none: the block's
+  std::optional<std::int64_t> decoder_hidden = {};        // none: the block's
   std::optional<AttentionChoice> encoder_attention = {};  // none: the block's
   std::optional<AttentionChoice> decoder_attention = {};  // none: the block's
   std::optional<PositionChoice> decoder_positions = {};   // none: the block's

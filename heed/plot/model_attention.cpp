@@ -73,20 +73,28 @@ AttentionView attention_of(const Translator& translator, std::string_view text,
   const std::vector<std::int32_t>& target = hypothesis.tokens;
   const Tokenizer& writer = *translator.target();
   const std::vector<std::int32_t> source = translator.read(text);
-  HEED_CHECK(source.size() > 1, "[see] the sentence has no tokens: give one with words");
+  HEED_CHECK(!translator.is_empty(source), "[see] the sentence has no tokens: give one with words");
   const bool has_all = hypothesis.weights && !hypothesis.weights->encoder.empty();
   const ModelWeights weights =
       has_all ? *hypothesis.weights
               : examine_weights(translator, {.source = source, .tokens = target});
 
   const std::vector<std::string> read = labels_of(*translator.source(), source);
+  const AlignmentEdges edges = edges_of(translator, hypothesis);
   std::vector<std::string> written = labels_of(writer, target), at_hand = written;
-  written.push_back("</s>");
-  at_hand.insert(at_hand.begin(), "<s>");
+  if (edges.target_after > 0) {
+    written.push_back("</s>");
+  } else {
+    at_hand.pop_back();  // a result of the maximum length
+  }
+  const std::int32_t start = translator.frame().start;
+  at_hand.insert(at_hand.begin(),
+                 start == writer.special().begin ? "<s>" : token_label(writer, start));
   AttentionView view{.text = unicode::make_valid(text),
-                     .result = writer.decode(target),
+                     .result = translator.text_of(target),
                      .parts = {},
-                     .alignment = source_attention(weights)};
+                     .alignment = source_attention(weights),
+                     .edges = edges};
   view.parts.push_back({.kind = AttentionKind::encoder,
                         .rows = read,
                         .columns = read,
@@ -103,11 +111,12 @@ AttentionView attention_of(const Translator& translator, std::string_view text,
 }
 
 AttentionView attention_of(const LoadedModel& model, std::string_view text,
-                           const SearchOptions& search) {
+                           const std::optional<SearchOptions>& search) {
   if (const auto* const translator = std::get_if<Translator>(&model)) {
     const std::string sentence(text);
-    const auto found =
-        translator->translate({&sentence, 1}, {.search = search, .observed = ObservedWeights::all});
+    const auto found = translator->translate(
+        {&sentence, 1},
+        {.search = search.value_or(translator->format().search), .observed = ObservedWeights::all});
     HEED_CHECK(!found[0].empty(), "[see] the search found no translation: give one with --target");
     return attention_of(*translator, text, found[0][0].hypothesis);
   }

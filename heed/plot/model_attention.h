@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,9 +23,10 @@ std::string token_label(const Tokenizer& tokenizer, std::int32_t id);
 /// decoder's columns are the tokens before it, begin first.
 AttentionView attention_of(const Translator& translator, std::string_view text,
                            const Hypothesis& hypothesis);
-/// The attention of a model of any task; a translator translates the text first.
+/// The attention of a model of any task; a translator translates the text first, by that search or,
+/// if none is given, by the one of its folder.
 AttentionView attention_of(const LoadedModel& model, std::string_view text,
-                           const SearchOptions& search = {});
+                           const std::optional<SearchOptions>& search = {});
 /// Attention of a language model. Rows are the steps that generate each token of the text but the
 /// first, and, as "…", the next token after the text.
 AttentionView attention_of(const TextGenerator& generator, std::string_view text);

@@ -53,17 +53,25 @@ std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource
   return model;
 }
 
-FeedForwardKind import_activation(const ForeignConfig& config, const ForeignConfig::Keys& keys,
-                                  std::string_view otherwise, bool gated) {
-  const std::string name = config.text(keys, otherwise);
+FeedForwardKind find_activation(std::string_view name, std::string_view source, bool gated) {
   std::vector<std::string_view> known;
   for (const ActivationName& entry : kActivations) {
     if (gated && !entry.gated) continue;
     if (entry.name == name) return gated ? *entry.gated : entry.plain;
     known.push_back(entry.name);
   }
-  fail("[import] {}: there is no activation {}: heed computes {}", config.source(),
-       io::in_quotes(name), fmt::join(known, ", "));
+  fail("[import] {}: there is no activation {}{}: heed computes {}", source, io::in_quotes(name),
+       gated ? " with a gate" : "", fmt::join(known, ", "));
+}
+
+io::TensorSource no_tensors() {
+  static constexpr std::array<char, 10> kEmpty = {2, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
+  return io::TensorSource(io::SafetensorsFile::parse(std::as_bytes(std::span(kEmpty))));
+}
+
+FeedForwardKind import_activation(const ForeignConfig& config, const ForeignConfig::Keys& keys,
+                                  std::string_view otherwise, bool gated) {
+  return find_activation(config.text(keys, otherwise), config.source(), gated);
 }
 
 std::vector<std::string> import_labels(const ForeignConfig& config) {
@@ -81,6 +89,19 @@ std::vector<std::string> import_labels(const ForeignConfig& config) {
     labels[number] = *member.value.string();
   }
   return labels;
+}
+
+void expect_translator(const ForeignConfig& config) {
+  config.expect("is_encoder_decoder", true);
+  for (const std::string& name : config.texts("architectures")) {
+    const bool is_part = name.find("Encoder") != name.npos || name.find("Decoder") != name.npos;
+    const bool is_other =
+        name.find("For") != name.npos && !name.ends_with("ForConditionalGeneration");
+    HEED_CHECK(!is_part && !is_other,
+               "[import] {}: \"architectures\" names {}: of this model_type heed reads models that "
+               "write text, such as those named …ForConditionalGeneration",
+               config.source(), io::in_quotes(name));
+  }
 }
 
 }  // namespace heed

@@ -33,6 +33,9 @@ struct Importer {
 /// The model with the weights of the files, ready for use (not for training).
 std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource& tensors);
 
+/// A list without tensors: then the config alone says what a model is.
+io::TensorSource no_tensors();
+
 // ---- for importers ------------------------------------------------------------------------------
 
 /// A kind of model with a config.
@@ -41,11 +44,17 @@ ModelChoice import_choice(const ModelKind& kind, typename M::Config config) {
   return {kind, std::make_unique<ModelConfigOf<M>>(std::move(config))};
 }
 
-/// The activation of that name ("gelu_new", "silu", …) in a feed-forward network, gated or not.
+/// The activation of that name ("gelu_new", "silu", …) in a feed-forward network, gated or not;
+/// `source` names the file in messages.
+FeedForwardKind find_activation(std::string_view name, std::string_view source, bool gated = false);
+/// The one that a config names.
 FeedForwardKind import_activation(const ForeignConfig& config, const ForeignConfig::Keys& keys,
                                   std::string_view otherwise, bool gated = false);
 
 /// The labels of a classifier (id2label), in the order of their numbers.
 std::vector<std::string> import_labels(const ForeignConfig& config);
+
+/// Throws unless a config describes an encoder with a decoder that writes text.
+void expect_translator(const ForeignConfig& config);
 
 }  // namespace heed

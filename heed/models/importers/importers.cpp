@@ -4,13 +4,16 @@
 
 #include "heed/base/error.h"
 #include "heed/io/value.h"
+#include "heed/models/importers/bart.h"
 #include "heed/models/importers/bert.h"
 #include "heed/models/importers/distilbert.h"
 #include "heed/models/importers/gemma.h"
 #include "heed/models/importers/gpt2.h"
 #include "heed/models/importers/llama.h"
+#include "heed/models/importers/marian.h"
 #include "heed/models/importers/mpnet.h"
 #include "heed/models/importers/roberta.h"
+#include "heed/models/importers/t5.h"
 
 namespace heed {
 namespace {
@@ -30,6 +33,12 @@ constinit const Importer kImporters[] = {
     kImportGemma2,
     kImportGemma3,
     kImportGpt2,
+    kImportMarian,
+    kImportBart,
+    kImportMBart,
+    kImportM2m100,
+    kImportT5,
+    kImportMt5,
 };
 // clang-format on
 

@@ -150,15 +150,19 @@ class ImportPlan {
   }
 
   void find_source(const NamedTensor& parameter, const TensorNames& names) {
-    const std::optional<ForeignName> theirs = foreign_name(names, parameter.name);
-    if (!theirs) return;
-    const io::TensorEntry* const entry = lookup(theirs->name, names.prefix);
-    if (entry == nullptr) return;
-    used_.insert(entry);
-    const auto [source, fresh] =
-        sources_.try_emplace(key_of(parameter.tensor), Source{entry, theirs->form});
-    if (!fresh) return;  // another name of a tied parameter
-    const Shape expected = foreign_shape(parameter.tensor.shape(), theirs->form);
+    for (const ForeignName& theirs : foreign_names(names, parameter.name)) {
+      const io::TensorEntry* const entry = lookup(theirs.name, names.prefix);
+      if (entry == nullptr) continue;
+      used_.insert(entry);
+      const auto [source, fresh] =
+          sources_.try_emplace(key_of(parameter.tensor), Source{entry, theirs.form});
+      if (fresh) check_entry(parameter, source->second);  // else another name of the parameter
+    }
+  }
+
+  void check_entry(const NamedTensor& parameter, const Source& source) {
+    const io::TensorEntry* const entry = source.entry;
+    const Shape expected = foreign_shape(parameter.tensor.shape(), source.form);
     if (entry->shape != expected) {
       complain("tensor '{}' is {}, expected {}", io::printable(entry->name),
                to_string(entry->shape), to_string(expected));
@@ -214,13 +218,19 @@ class ImportPlan {
 
 }  // namespace
 
-std::optional<ForeignName> foreign_name(const TensorNames& names, std::string_view ours) {
+std::vector<ForeignName> foreign_names(const TensorNames& names, std::string_view ours) {
+  std::vector<ForeignName> all;
   for (const TensorRule& rule : names.rules) {
     if (const auto parts = captures(rule.ours, ours)) {
-      return ForeignName{substituted(rule.theirs, *parts), rule.form};
+      all.push_back({substituted(rule.theirs, *parts), rule.form});
     }
   }
-  return {};
+  return all;
+}
+
+std::optional<ForeignName> foreign_name(const TensorNames& names, std::string_view ours) {
+  std::vector<ForeignName> all = foreign_names(names, ours);
+  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
 }
 
 bool matches(std::string_view pattern, std::string_view text) {

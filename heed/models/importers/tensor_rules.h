@@ -3,7 +3,8 @@
 //   {"decoder.layers.{}.norm1.{}", "model.layers.{}.input_layernorm.{}"}
 //
 // A `{}` stands for a part of a name without dots, the same on both sides. The table is read in
-// both directions: importing makes parameters from the tensors of a file, exporting the reverse.
+// both directions: importing makes parameters from the tensors of a file, exporting the reverse. If
+// several rules match a parameter, the file may have it under any of their names; the first counts.
 #pragma once
 
 #include <memory>
@@ -43,13 +44,15 @@ struct TensorNames {
   std::span<const std::string_view> unused = {};
 };
 
-/// The name of theirs for a parameter of ours, with the prefix, and its form; none if no rule
+/// The first name of theirs for a parameter of ours, with the prefix, and its form; none if no rule
 /// matches.
 struct ForeignName {
   std::string name;
   TensorForm form;
 };
 std::optional<ForeignName> foreign_name(const TensorNames& names, std::string_view ours);
+/// All of them, in the order of the rules.
+std::vector<ForeignName> foreign_names(const TensorNames& names, std::string_view ours);
 
 /// Whether a text matches a pattern in which `*` stands for any text.
 bool matches(std::string_view pattern, std::string_view text);
