@@ -2,6 +2,8 @@
 // fields.h binds members to these codecs; this file changes only for new field types.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <concepts>
 #include <cstdint>
 #include <iterator>
