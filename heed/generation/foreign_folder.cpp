@@ -6,8 +6,10 @@
 #include "heed/base/error.h"
 #include "heed/generation/gguf_files.h"
 #include "heed/io/paths.h"
+#include "heed/models/importers/encoder.h"
 #include "heed/models/importers/gguf.h"
 #include "heed/models/importers/importers.h"
+#include "heed/models/importers/sentence_modules.h"
 
 namespace heed {
 namespace {
@@ -36,6 +38,13 @@ void check_plain(const ForeignConfig& config) {
       config.source(), io::in_quotes(how.text("quant_method", "another program")));
 }
 
+// A dense layer of sentence-transformers is in a folder of its own.
+void join_dense(io::TensorSource& tensors, const fs::path& place) {
+  const std::optional<SentenceModules> modules = read_sentence_modules(place);
+  if (!modules || !modules->dense) return;
+  tensors.join(io::TensorSource::open(place / modules->dense->folder), kDensePrefix);
+}
+
 }  // namespace
 
 bool is_foreign(const std::filesystem::path& place) {
@@ -49,6 +58,7 @@ ForeignFolder open_foreign(const std::filesystem::path& place) {
   const bool is_whole = tensors.gguf() != nullptr;  // a GGUF file has everything
   ForeignConfig config = is_whole ? gguf_config(tensors) : ForeignConfig::read(place / kConfigFile);
   check_plain(config);
+  if (!is_whole) join_dense(tensors, place);
   Import import =
       is_whole ? import_gguf(config, tensors)
                : find_importer(config.text("model_type"), config.source()).read(config, tensors);

@@ -114,6 +114,32 @@ TEST(Classifier, BitsDoNotDependOnTheNumberOfThreads) {
   test::expect_same_bits_with_any_threads(model, [&] { return loss_of(model, ids); });
 }
 
+TEST(Classifier, AHeadIsADenseLayerOfThePooledState) {
+  ClassifierConfig config = small();
+  config.pooling = Pooling::first;
+  config.head = Activation::tanh;
+  Classifier model(config);
+  const TextBatch batch{random_ids(3, 9, 1), lengths_of({9, 5, 7})};
+  test::expect_learns(model, cross_entropy(model(batch), lengths_of({0, 3, 1})));
+  model.eval();
+  const Tensor first = pool(model.text(batch), batch.lengths, Pooling::first);
+  const Tensor dense = model.dense->weight.product(first, {.bias = model.dense->bias});
+  EXPECT_TRUE(same_bits(model(batch), model.scores(activate(Activation::tanh, dense))));
+  EXPECT_FALSE(Classifier(small()).dense);
+}
+
+// Configs and parameters of folders that earlier versions have written.
+TEST(Classifier, KeepsTheNamesOfItsParameters) {
+  std::vector<std::string> names;
+  ClassifierConfig config = small();
+  config.encoder.layers = 1;
+  for (const auto& parameter : Classifier(config).named_parameters()) {
+    if (!parameter.name.starts_with("encoder.layers.0.")) names.push_back(parameter.name);
+  }
+  EXPECT_THAT(names, testing::ElementsAre("tokens.tokens.weight", "encoder.norm.weight",
+                                          "encoder.norm.bias", "scores.weight", "scores.bias"));
+}
+
 TEST(Classifier, ShowsWhatPositionsAttendTo) {
   const Classifier model(small());
   std::vector<LayerWeights> seen;

@@ -71,6 +71,7 @@ TEST(ForeignConfig, SaysWhatIsMissingOrOfAnotherType) {
   EXPECT_THAT(complaint([&] { config.integers("t"); }), HasSubstr("a list of integers"));
   EXPECT_THAT(complaint([&] { config.texts("ts"); }), HasSubstr("a text in the list"));
   EXPECT_THAT(complaint([&] { config.texts("i"); }), HasSubstr("a list of texts"));
+  EXPECT_EQ(config.texts("t"), std::vector<std::string>{config.text("t")}) << "a single one";
   EXPECT_THAT(complaint([&] { config.section("i"); }), HasSubstr("expected a table"));
   EXPECT_THAT(complaint([] { config_of("[1]"); }), HasSubstr("not a table of settings"));
 }
@@ -94,6 +95,7 @@ TEST(ForeignConfig, ReadsAFile) {
   const ForeignConfig config = ForeignConfig::read(dir / "config.json");
   EXPECT_EQ(config.text("model_type"), "llama");
   EXPECT_EQ(config.source(), (dir / "config.json").string());
+  EXPECT_EQ(config.folder(), dir.path());
   io::write_file(dir / "bad.json", "{");
   EXPECT_THAT(error_message([&] { ForeignConfig::read(dir / "bad.json"); }), HasSubstr("bad.json"));
 }

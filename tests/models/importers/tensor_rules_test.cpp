@@ -131,6 +131,17 @@ TEST(TensorRules, TheOutputOfTiedWeightsMayBeStoredToo) {
   EXPECT_TRUE(same_bits(to.plain, from.plain));
 }
 
+TEST(TensorRules, NormsMayHaveTheNamesOfTensorFlow) {
+  constexpr TensorRule rules[] = {{"weight", "m.LayerNorm.weight"}, {"bias", "m.LayerNorm.bias"}};
+  const TempDir dir;
+  const Tensor weight = randn({3}), bias = randn({3});
+  LayerNorm to({.size = 3});
+  import_parameters(to, {.rules = rules, .prefix = "m."},
+                    saved({{"LayerNorm.gamma", weight}, {"LayerNorm.beta", bias}}, dir));
+  EXPECT_TRUE(same_bits(to.weight, weight));
+  EXPECT_TRUE(same_bits(to.bias, bias));
+}
+
 TEST(TensorRules, BareModelsLackThePrefix) {
   const TempDir dir;
   const Forms from;
