@@ -39,6 +39,9 @@ constexpr Options kOptions[] = {
     {"capped_scores", "multi_head",
      "scale=0.7 soft_cap=1.5 position.name=t5 position.buckets=8 position.max_distance=20"},
     {"window", "restricted", "joint=false kv_heads=1 head_size=6 qk_norm=true soft_cap=2"},
+    {"yarn", "multi_head",
+     "position.name=rope position.rotary_features=6 position.scaling_kind=yarn position.scaling=4 "
+     "position.original_length=8 position.beta_fast=2 position.beta_slow=0.2"},
 };
 
 class OptionConformance : public testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {};
