@@ -31,7 +31,7 @@ void add_verb(CLI::App& app, const char* name, const char* help, Write write) {
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
+void add_conversions(CLI::App& app) {
   add_verb(app, "convert", "Write a model as a folder of heed's; adapters are merged",
            convert_model);
   add_verb(app, "export", "Write an imported model as a folder of Hugging Face", export_model);
