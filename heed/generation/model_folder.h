@@ -32,7 +32,8 @@ std::filesystem::path find_model(const std::filesystem::path& folder);
 const ModelKind& kind_of_model(const std::filesystem::path& folder);
 
 /// A model of any task.
-using LoadedModel = std::variant<Translator, TextGenerator, TextClassifier>;
+using LoadedModel =
+    std::variant<Translator, TextGenerator, TextClassifier, TextEmbedder, TextFiller>;
 
 /// Reads a folder, ready for use (not for training). The folder of a whole training run will do:
 /// find_model().
@@ -42,10 +43,14 @@ LoadedModel load_model(const std::filesystem::path& place);
 Translator load_translator(const std::filesystem::path& place);
 TextGenerator load_text_generator(const std::filesystem::path& place);
 TextClassifier load_text_classifier(const std::filesystem::path& place);
+TextEmbedder load_text_embedder(const std::filesystem::path& place);
+TextFiller load_text_filler(const std::filesystem::path& place);
 
 /// Writes config.json, model.safetensors and the files of the tokenizers into a folder that exists.
 void save_model(const Translator& translator, const std::filesystem::path& folder);
 void save_model(const TextGenerator& generator, const std::filesystem::path& folder);
 void save_model(const TextClassifier& classifier, const std::filesystem::path& folder);
+void save_model(const TextEmbedder& embedder, const std::filesystem::path& folder);
+void save_model(const TextFiller& filler, const std::filesystem::path& folder);
 
 }  // namespace heed

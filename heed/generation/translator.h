@@ -15,6 +15,7 @@
 
 #include "heed/generation/hypothesis.h"
 #include "heed/generation/options.h"
+#include "heed/generation/origin.h"
 #include "heed/generation/translation_format.h"
 #include "heed/models/model.h"
 #include "heed/tensor/padding.h"
@@ -82,6 +83,7 @@ class Translator {
   }
 
   const TranslationFormat& format() const { return format_; }
+  std::shared_ptr<Origin> origin = {};  ///< Of an imported model; null: of heed's own.
   /// The special tokens around sources and results.
   const TranslationFrame& frame() const { return frame_; }
   TranslationModel& model() { return *model_; }

@@ -135,6 +135,17 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   write_all(descriptor_, bytes, target_);
 }
 
+void AtomicFile::rewrite(std::size_t offset, std::string_view text) {
+  HEED_ASSERT(descriptor_ >= 0);
+  while (!text.empty()) {
+    const ssize_t n = ::pwrite(descriptor_, text.data(), text.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_with_errno("write", target_);
+    text.remove_prefix(static_cast<std::size_t>(n));
+    offset += static_cast<std::size_t>(n);
+  }
+}
+
 void AtomicFile::close() {
   // An interrupted close has closed the file; its bytes are synced already.
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {

@@ -57,6 +57,8 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes);
   /// Appends text.
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  /// Replaces bytes that were written before.
+  void rewrite(std::size_t offset, std::string_view text);
   /// Syncs the file and renames it to its name. After this returns, the file survives a power
   /// failure.
   void commit();

@@ -1,13 +1,17 @@
 #include "heed/plot/model_attention.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/generation/classify.h"
 #include "heed/generation/decoding_steps.h"
+#include "heed/generation/embed.h"
 #include "heed/generation/examine.h"
+#include "heed/generation/fill.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/view.h"
 #include "heed/text/unicode.h"
@@ -41,6 +45,18 @@ std::vector<std::int32_t> tokens_of(const Tokenizer& tokenizer, std::string_view
   std::vector<std::int32_t> ids = tokenizer.encode(text);
   HEED_CHECK(!ids.empty(), "[see] the sentence has no tokens: give one with words");
   return ids;
+}
+
+// The attention of a model without decoder.
+AttentionView view_of(const Tokenizer& tokenizer, std::string_view text, const ReadText& read,
+                      const std::vector<LayerWeights>& weights) {
+  AttentionView view{.text = unicode::make_valid(text), .parts = {}};
+  AttentionPart& part = view.parts.emplace_back();
+  part.kind = AttentionKind::encoder;
+  part.columns = labels_of(tokenizer, read.ids);
+  part.rows = part.columns;
+  part.layers = layers_of(weights, &LayerWeights::self);
+  return view;
 }
 
 }  // namespace
@@ -104,10 +120,15 @@ AttentionView attention_of(const LoadedModel& model, std::string_view text,
     HEED_CHECK(!found[0].empty(), "[see] the search found no translation: give one with --target");
     return attention_of(*translator, text, found[0][0].hypothesis);
   }
-  if (const auto* const generator = std::get_if<TextGenerator>(&model)) {
-    return attention_of(*generator, text);
-  }
-  return attention_of(std::get<TextClassifier>(model), text);
+  return std::visit(
+      [&](const auto& loaded) -> AttentionView {
+        if constexpr (std::is_same_v<std::decay_t<decltype(loaded)>, Translator>) {
+          HEED_ASSERT(false);  // translated above
+        } else {
+          return attention_of(loaded, text);
+        }
+      },
+      model);
 }
 
 AttentionView attention_of(const TextGenerator& generator, std::string_view text) {
@@ -128,20 +149,38 @@ AttentionView attention_of(const TextGenerator& generator, std::string_view text
 AttentionView attention_of(const TextClassifier& classifier, std::string_view text) {
   const NoGrad no_grad;
   tokens_of(*classifier.tokenizer, text);  // throws if there are no tokens
-  const std::vector<std::int32_t> ids = read_text(classifier, text, Position::kAnyLength);
+  const ReadText read = read_text(classifier, {.text = text}, Position::kAnyLength);
   std::vector<LayerWeights> weights;
-  const Tensor scores = (*classifier.model)(ids_of(ids, 1), {}, &weights);  // [1, C]
+  const Tensor scores = (*classifier.model)({ids_of(read.ids, 1)}, &weights);  // [1, C]
   HEED_CHECK(!weights.empty(), "[see] a {} has no attention to show",
              classifier.model->choice().kind().name);
   const std::vector<float> values = scores.to_vector<float>();
   const auto best = static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
-  AttentionView view{
-      .text = unicode::make_valid(text), .result = classifier.labels.at(best), .parts = {}};
-  AttentionPart& part = view.parts.emplace_back();
-  part.kind = AttentionKind::encoder;
-  part.columns = labels_of(*classifier.tokenizer, ids);
-  part.rows = part.columns;
-  part.layers = layers_of(weights, &LayerWeights::self);
+  AttentionView view = view_of(*classifier.tokenizer, text, read, weights);
+  view.result = classifier.labels.at(best);
+  return view;
+}
+
+AttentionView attention_of(const TextEmbedder& embedder, std::string_view text) {
+  const NoGrad no_grad;
+  tokens_of(*embedder.tokenizer, text);  // throws if there are no tokens
+  const ReadText read = read_text(embedder, text, {.max_source = Position::kAnyLength});
+  std::vector<LayerWeights> weights;
+  embedder.model->states({ids_of(read.ids, 1)}, &weights);
+  return view_of(*embedder.tokenizer, text, read, weights);
+}
+
+AttentionView attention_of(const TextFiller& filler, std::string_view text) {
+  const NoGrad no_grad;
+  tokens_of(*filler.tokenizer, text);  // throws if there are no tokens
+  const ReadText read =
+      read_text(*filler.tokenizer, filler.frame, {.text = text}, Position::kAnyLength);
+  std::vector<LayerWeights> weights;
+  (*filler.model)({ids_of(read.ids, 1)}, &weights);
+  AttentionView view = view_of(*filler.tokenizer, text, read, weights);
+  if (std::ranges::find(read.ids, filler.mask) != read.ids.end()) {
+    view.result = fill(filler, {&read, 1}, {.top_k = 1})[0].text;
+  }
   return view;
 }
 

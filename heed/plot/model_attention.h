@@ -1,5 +1,5 @@
 // Computes the attention weights of a model for a text and labels them with tokens: for a
-// translator with its translation, a language model or a classifier.
+// translator with its translation, or a model of another task.
 #pragma once
 
 #include <cstdint>
@@ -33,5 +33,10 @@ AttentionView attention_of(const TextGenerator& generator, std::string_view text
 /// Attention of a classifier between the positions of the text; the result is the most probable
 /// label.
 AttentionView attention_of(const TextClassifier& classifier, std::string_view text);
+/// Attention of a sentence encoder between the positions of the text.
+AttentionView attention_of(const TextEmbedder& embedder, std::string_view text);
+/// Attention of a model of masked tokens between the positions of the text; the result is the text
+/// with the most probable tokens, if there are masked ones.
+AttentionView attention_of(const TextFiller& filler, std::string_view text);
 
 }  // namespace heed::plot

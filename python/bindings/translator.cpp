@@ -153,6 +153,7 @@ void bind_translator(nb::module_& m) {
   bind_tokenizer(m);
   bind_model_results(m);
   bind_text_models(m);
+  bind_encoders(m);
 
   BatchOptions batch;
   ScoreOptions score;
@@ -261,7 +262,8 @@ void bind_translator(nb::module_& m) {
 
   m.def(
       "load", &load, nb::arg("path"),
-      nb::sig("def load(path: str | os.PathLike[str]) -> Translator | LanguageModel | Classifier"),
+      nb::sig("def load(path: str | os.PathLike[str]) -> Translator | LanguageModel | Classifier | "
+              "SentenceEncoder | MaskedModel"),
       "Loads the model of a folder or of a training run, for any task.");
 }
 

@@ -108,6 +108,16 @@ TEST(AtomicFile, AppearsOnlyAtCommit) {
   EXPECT_THAT(dir.names(), ElementsAre("a"));
 }
 
+TEST(AtomicFile, RewritesBytes) {
+  const TempDir dir;
+  AtomicFile file(dir / "x");
+  file.write("0123456789");
+  file.rewrite(3, "abc");
+  file.write("!");
+  file.commit();
+  EXPECT_EQ(read_file(dir / "x", 100), "012abc6789!");
+}
+
 TEST(AtomicFile, WithoutCommitLeavesNoTrace) {
   const TempDir dir;
   write_file(dir / "a", "old");

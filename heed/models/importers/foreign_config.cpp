@@ -28,8 +28,10 @@ ForeignConfig::ForeignConfig(io::Value value, std::string source)
 ForeignConfig ForeignConfig::read(const std::filesystem::path& path) {
   // A config has a few hundred values; classifiers list each label twice.
   constexpr std::size_t kMostValues = 1'000'000, kMostBytes = std::size_t{16} << 20;
-  return {io::parse_json(io::read_file(path, kMostBytes), path.string(), kMostValues),
-          path.string()};
+  ForeignConfig config(io::parse_json(io::read_file(path, kMostBytes), path.string(), kMostValues),
+                       path.string());
+  config.folder_ = path.parent_path();
+  return config;
 }
 
 const io::Value* ForeignConfig::find(const Keys& keys) const {
@@ -107,7 +109,8 @@ std::vector<std::int64_t> ForeignConfig::integers(const Keys& keys) const {
 std::vector<std::string> ForeignConfig::texts(const Keys& keys) const {
   const io::Value* const value = find(keys);
   if (value == nullptr) return {};
-  if (value->list() == nullptr) wrong(keys, *value, "a list of texts");
+  if (value->string() != nullptr) return {*value->string()};
+  if (value->list() == nullptr) wrong(keys, *value, "a text or a list of texts");
   std::vector<std::string> all;
   for (const io::Value& one : *value->list()) {
     if (one.string() == nullptr) wrong(keys, one, "a text in the list");

@@ -47,7 +47,7 @@ class ForeignConfig {
   std::string text(const Keys& keys, std::string_view otherwise) const;
   /// An integer, or a list of them; none if there is no value.
   std::vector<std::int64_t> integers(const Keys& keys) const;
-  /// A list of texts; none if there is no value.
+  /// A text, or a list of them; none if there is no value.
   std::vector<std::string> texts(const Keys& keys) const;
   /// A table inside; an empty one if there is no value.
   ForeignConfig section(const Keys& keys) const;
@@ -56,8 +56,14 @@ class ForeignConfig {
   /// other value of.
   void expect(std::string_view key, std::string_view expected) const;
   void expect(std::string_view key, bool expected) const;
+  /// A literal would otherwise be taken for a bool.
+  void expect(std::string_view key, const char* expected) const {
+    expect(key, std::string_view(expected));
+  }
 
   const std::string& source() const { return source_; }
+  /// The folder of the file, in which there may be others; empty if it was not read from a file.
+  const std::filesystem::path& folder() const { return folder_; }
   const io::Value::Table& table() const { return *value_.table(); }
 
  private:
@@ -68,6 +74,7 @@ class ForeignConfig {
 
   io::Value value_;
   std::string source_;
+  std::filesystem::path folder_;
 };
 
 }  // namespace heed

@@ -64,6 +64,11 @@ FeedForwardKind find_activation(std::string_view name, std::string_view source, 
        gated ? " with a gate" : "", fmt::join(known, ", "));
 }
 
+io::TensorSource no_tensors() {
+  static constexpr std::array<char, 10> kEmpty = {2, 0, 0, 0, 0, 0, 0, 0, '{', '}'};
+  return io::TensorSource(io::SafetensorsFile::parse(std::as_bytes(std::span(kEmpty))));
+}
+
 FeedForwardKind import_activation(const ForeignConfig& config, const ForeignConfig::Keys& keys,
                                   std::string_view otherwise, bool gated) {
   return find_activation(config.text(keys, otherwise), config.source(), gated);

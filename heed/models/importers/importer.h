@@ -33,6 +33,9 @@ struct Importer {
 /// The model with the weights of the files, ready for use (not for training).
 std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource& tensors);
 
+/// A list without tensors: then the config alone says what a model is.
+io::TensorSource no_tensors();
+
 // ---- for importers ------------------------------------------------------------------------------
 
 /// A kind of model with a config.

@@ -5,8 +5,14 @@
 #include "heed/base/error.h"
 #include "heed/io/value.h"
 #include "heed/models/importers/bart.h"
+#include "heed/models/importers/bert.h"
+#include "heed/models/importers/distilbert.h"
+#include "heed/models/importers/gemma.h"
+#include "heed/models/importers/gpt2.h"
 #include "heed/models/importers/llama.h"
 #include "heed/models/importers/marian.h"
+#include "heed/models/importers/mpnet.h"
+#include "heed/models/importers/roberta.h"
 #include "heed/models/importers/t5.h"
 
 namespace heed {
@@ -18,6 +24,15 @@ constinit const Importer kImporters[] = {
     kImportMistral,
     kImportQwen2,
     kImportQwen3,
+    kImportBert,
+    kImportDistilbert,
+    kImportRoberta,
+    kImportXlmRoberta,
+    kImportCamembert,
+    kImportMpnet,
+    kImportGemma2,
+    kImportGemma3,
+    kImportGpt2,
     kImportMarian,
     kImportBart,
     kImportMBart,

@@ -131,9 +131,22 @@ class ImportPlan {
 
   // A bare model lacks the prefix.
   const io::TensorEntry* lookup(std::string_view name, std::string_view prefix) const {
-    const io::TensorEntry* const whole = tensors_.lookup(name);
+    const io::TensorEntry* const whole = lookup(name);
     if (whole != nullptr || prefix.empty() || !name.starts_with(prefix)) return whole;
-    return tensors_.lookup(name.substr(prefix.size()));
+    return lookup(name.substr(prefix.size()));
+  }
+
+  // Norms that were converted from TensorFlow have "gamma" and "beta".
+  const io::TensorEntry* lookup(std::string_view name) const {
+    const io::TensorEntry* const entry = tensors_.lookup(name);
+    const auto with_end = [&](std::string_view now, std::string_view former) {
+      if (!name.ends_with(now)) return static_cast<const io::TensorEntry*>(nullptr);
+      const std::string_view begin = name.substr(0, name.size() - now.size());
+      return tensors_.lookup(fmt::format("{}{}", begin, former));
+    };
+    if (entry != nullptr) return entry;
+    const io::TensorEntry* const weight = with_end("Norm.weight", "Norm.gamma");
+    return weight != nullptr ? weight : with_end("Norm.bias", "Norm.beta");
   }
 
   void find_source(const NamedTensor& parameter, const TensorNames& names) {
