@@ -171,9 +171,9 @@ void read_lengths(const ForeignConfig& settings, TranslationFormat& format) {
   search.min_length = settings.has("min_new_tokens")
                           ? settings.integer("min_new_tokens")
                           : std::max<std::int64_t>(0, settings.integer("min_length", 0) - 1);
-  if (!settings.has({"max_new_tokens", "max_length"})) return;
   format.is_end_certain = settings.has("forced_eos_token_id");
   format.is_cut = !format.is_end_certain;
+  if (!settings.has({"max_new_tokens", "max_length"})) return;
   const std::int64_t written = settings.has("max_new_tokens") ? settings.integer("max_new_tokens")
                                                               : settings.integer("max_length") - 1;
   search.max_length = written - (format.is_end_certain ? 1 : 0);

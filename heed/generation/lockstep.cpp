@@ -31,7 +31,7 @@ void add(Hypothesis& hypothesis, float log_probability) {
 
 Lockstep::Lockstep(StepModel& model, std::span<const Start> starts, const SearchPlan& plan,
                    std::int64_t copies)
-    : model_(model), starts_(starts), plan_(plan), vocabulary_(model.vocabulary()) {
+    : model_(model), plan_(plan), vocabulary_(model.vocabulary()) {
   HEED_CHECK(std::ssize(starts) == model.rows(),
              "[search] {} sentences for a model of {} rows: it must be one row for each",
              starts.size(), model.rows());
@@ -47,6 +47,7 @@ Lockstep::Lockstep(StepModel& model, std::span<const Start> starts, const Search
                  "[search] the forced token {} is not among the model's {} tokens", token,
                  vocabulary_);
     }
+    forced_.push_back(start.forced);
     longest_.push_back(
         std::max(longest_result(plan.options, start.source_length), std::ssize(start.forced)));
     for (std::int64_t copy = 0; copy < copies; ++copy) {

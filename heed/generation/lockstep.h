@@ -31,8 +31,7 @@ struct Extension {
 
 class Lockstep {
  public:
-  /// Starts `copies` sequences of each sentence; the model has one row per sentence, in order. The
-  /// model, the starts and the plan must outlive it.
+  /// Starts `copies` sequences of each sentence; the model has one row per sentence, in order.
   Lockstep(StepModel& model, std::span<const Start> starts, const SearchPlan& plan,
            std::int64_t copies = 1);
 
@@ -79,17 +78,17 @@ class Lockstep {
   bool is_end(std::int32_t token) const;
   bool is_forced(std::int64_t row) const;
   const std::vector<std::int32_t>& forced(std::int64_t row) const {
-    return starts_[index(sequence(row).sentence)].forced;
+    return forced_[index(sequence(row).sentence)];
   }
   void renormalise();
   void collect_banned();
   void check_scores() const;
 
   StepModel& model_;
-  std::span<const Start> starts_;
   const SearchPlan& plan_;
   std::int64_t vocabulary_;
-  std::vector<std::int64_t> longest_;  // [sentences]
+  std::vector<std::int64_t> longest_;              // [sentences]
+  std::vector<std::vector<std::int32_t>> forced_;  // [sentences]
   std::vector<Sequence> sequences_;
   std::vector<std::int32_t> last_;  // the last token of each row, not yet given to the model
 

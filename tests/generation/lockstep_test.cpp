@@ -150,5 +150,59 @@ TEST(Lockstep, MistakesAreNamed) {
             "[search] the model gave scores [2, 7] of f32: they must be [2, 8] of f32");
 }
 
+TEST(Lockstep, ForcedTokensAreCertainAndCount) {
+  ToyModel model = rising(8, {0, 1});
+  SearchPlan plan = make_plan({.max_length = 1}, {});
+  std::vector<Start> starts = starts_of(2);
+  starts[1].forced = {3, 0};  // padding, which is banned, and more than max_length
+  Lockstep lockstep(model, starts, plan);
+  EXPECT_EQ(lockstep.longest(0), 1);
+  EXPECT_EQ(lockstep.longest(1), 2);
+  lockstep.step(2);
+  EXPECT_FALSE(lockstep.is_settled(0));
+  EXPECT_TRUE(lockstep.is_settled(1));
+  EXPECT_THAT(lockstep.likeliest(1), ElementsAre(3));
+  EXPECT_EQ(lockstep.log_probability(1, 3), 0.0f);
+  EXPECT_LT(lockstep.log_probability(0, 3), 0.0f);
+  lockstep.advance(std::vector<Extension>{{1, 3}});
+  lockstep.step(2);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(0));
+  lockstep.advance(std::vector<Extension>{{0, 0}});
+  lockstep.step(2);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));  // the end
+  EXPECT_LT(lockstep.log_probability(0, 2), 0.0f);
+  const Hypothesis ended = lockstep.finished({0, 2}, Finish::length);
+  EXPECT_THAT(ended.tokens, ElementsAre(3, 0));
+  EXPECT_EQ(ended.score, ended.log_probability / 3.0);
+  starts[0].forced = {8};
+  EXPECT_THAT(error_message([&] { Lockstep(model, std::span(starts).first(1), plan); }),
+              testing::HasSubstr("forced token 8 is not among the model's 8 tokens"));
+}
+
+TEST(Lockstep, AnEndAtTheMaximumLengthMayBeCertain) {
+  ToyModel model = rising(8, {0});
+  SearchPlan plan = make_plan({.max_length = 0}, {});
+  for (const bool is_certain : {false, true}) {
+    plan.is_end_certain = is_certain;
+    Lockstep lockstep(model, starts_of(1), plan);
+    lockstep.step(1);
+    EXPECT_EQ(lockstep.log_probability(0, 2) == 0.0f, is_certain);
+  }
+}
+
+TEST(Lockstep, RenormalisedProbabilitiesAreThoseOfAllowedTokens) {
+  ToyModel model = rising(8, {0});
+  SearchPlan plan = make_plan({}, {});
+  plan.renormalised = true;
+  Lockstep lockstep(model, starts_of(1), plan);
+  lockstep.step(8);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(7, 6, 5, 4, 2));
+  double total = 0.0;
+  for (const std::int32_t token : lockstep.likeliest(0)) {
+    total += std::exp(lockstep.log_probability(0, token));
+  }
+  EXPECT_NEAR(total, 1.0, 1e-6);
+}
+
 }  // namespace
 }  // namespace heed

@@ -9,23 +9,33 @@
 namespace heed::test {
 namespace {
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 struct Next {
   std::int32_t token;
   float logit;
   float log_probability;
 };
 
+std::int64_t longest_of(const PlainSentence& s, const SearchPlan& plan) {
+  return std::max(longest_result(plan.options, s.start.source_length), std::ssize(s.start.forced));
+}
+
 // Every token that may follow a prefix, lowest first.
 std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const Tokens& prefix) {
   Tokens fed = {s.start.token};
   fed.insert(fed.end(), prefix.begin(), prefix.end());
-  const std::vector<float> logits = s.scorer(s.sentence, fed);
-  const Tensor x = from_values(std::span<const float>(logits), {std::ssize(logits)});
-  const std::vector<float> log_p = log_softmax(x).to_vector<float>();
-
-  const bool full = std::ssize(prefix) >= longest_result(plan.options, s.start.source_length);
+  if (prefix.size() < s.start.forced.size()) return {{s.start.forced[prefix.size()], 0.0f, 0.0f}};
+  const bool full = std::ssize(prefix) >= longest_of(s, plan);
+  if (full && plan.is_end_certain) return {{plan.ends[0], 0.0f, 0.0f}};
   Tokens banned;
   for (const Rule& rule : plan.rules) rule(prefix, banned);
+  std::vector<float> logits = s.scorer(s.sentence, fed);
+  for (const std::int32_t token : plan.renormalised ? banned : Tokens{}) {
+    if (token < std::ssize(logits)) logits[static_cast<std::size_t>(token)] = -kInfinity;
+  }
+  const Tensor x = from_values(std::span<const float>(logits), {std::ssize(logits)});
+  const std::vector<float> log_p = log_softmax(x).to_vector<float>();
   std::vector<Next> all;
   for (std::int32_t i = 0; i < std::ssize(logits); ++i) {
     const bool is_banned = std::find(banned.begin(), banned.end(), i) != banned.end();
@@ -44,18 +54,21 @@ bool is_end(const SearchPlan& plan, std::int32_t token) {
 bool is_complete(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h,
                  std::int32_t last) {
   if (is_end(plan, last) || (plan.stop && plan.stop(h.tokens))) return true;
-  return plan.is_cut && std::ssize(h.tokens) >= longest_result(plan.options, s.start.source_length);
+  return plan.is_cut && std::ssize(h.tokens) >= longest_of(s, plan);
+}
+
+double score_of(const SearchOptions& o, double log_probability, std::size_t tokens) {
+  const auto length = static_cast<double>(tokens);
+  return log_probability /
+         std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
+                  o.length_penalty);
 }
 
 Hypothesis extended(Hypothesis h, const SearchPlan& plan, const Next& next) {
   h.log_probability += next.log_probability;
   h.token_log_probabilities.push_back(next.log_probability);
   if (!is_end(plan, next.token)) h.tokens.push_back(next.token);
-  const SearchOptions& o = plan.options;
-  const auto length = static_cast<double>(h.token_log_probabilities.size());
-  h.score = h.log_probability /
-            std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
-                     o.length_penalty);
+  h.score = score_of(plan.options, h.log_probability, h.token_log_probabilities.size());
   return h;
 }
 
@@ -118,6 +131,12 @@ NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
     }
     running = next_running;
     if (first && std::ssize(finished) == beam) break;
+    if (plan.options.stopping == Stopping::estimate && !running.empty()) {
+      finished = best(finished, beam);
+      const Hypothesis& hope = running.front();
+      const double at_best = score_of(plan.options, hope.log_probability, hope.tokens.size());
+      if (std::ssize(finished) == beam && at_best <= finished.back().score) break;
+    }
   }
   return best(finished, plan.options.n_best);
 }

@@ -63,5 +63,13 @@ TEST(Rules, WhatTheRuleAllowsNeverRepeats) {
   }
 }
 
+TEST(Rules, SequencesAreBannedAtTheirLastToken) {
+  const Rule rule = ban_sequences({{7}, {1, 2, 3}, {}, {2, 9}});
+  EXPECT_THAT(banned(rule, {}), ElementsAre(7));
+  EXPECT_THAT(banned(rule, {2}), ElementsAre(7, 9));
+  EXPECT_THAT(banned(rule, {1, 2}), ElementsAre(7, 3, 9));
+  EXPECT_THAT(banned(rule, {1, 2, 4}), ElementsAre(7));
+}
+
 }  // namespace
 }  // namespace heed
