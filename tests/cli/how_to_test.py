@@ -6,6 +6,7 @@ the commands of the English one.
 """
 
 import gzip
+import json
 import pathlib
 import re
 import shutil
@@ -14,7 +15,8 @@ import sys
 import tempfile
 
 HEED, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
-CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"], ["see"], ["README"]]
+CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"], ["see"], ["embed"],
+          ["README"]]
 # Its commands install the package, as python/tests/wheel_check.py does; python/tests/test_documents.py runs the rest.
 ELSEWHERE = {"python"}
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -30,6 +32,16 @@ case $verb in
 esac
 exec "$HEED" "$@"
 """
+# Small models under the names of published ones, with a tokenizer of a few words.
+ENCODERS = {"all-MiniLM-L6-v2": "bert", "bert-base-uncased": "bert_masked_lm"}
+WORDS = "[PAD] [UNK] [MASK] [CLS] [SEP] a the dog runs is it raining paris of france .".split()
+TOKENIZER = {
+    "added_tokens": [{"id": i, "content": word, "special": True} for i, word in enumerate(WORDS[:5])],
+    "normalizer": {"type": "Lowercase"},
+    "pre_tokenizer": {"type": "Whitespace"},
+    "post_processor": {"type": "BertProcessing", "cls": ["[CLS]", 3], "sep": ["[SEP]", 4]},
+    "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {word: i for i, word in enumerate(WORDS)}},
+}
 SHORT = "--after=5u --valid-freq=5u --save-freq=1u"
 SMALL = ("--vocabulary.size=500 --transformer.embed=16 --transformer.heads=2 --transformer.hidden=16 "
          "--encoder-layers=1 --decoder-layers=1")
@@ -78,6 +90,9 @@ def furnish(folder):
     for name in ("reference", "output", "baseline", "new"):
         shutil.copy(folder / "corpus.test.en", folder / f"{name}.de")
     (folder / "input.txt").write_bytes((folder / "train.en").read_bytes() * 5)
+    for name, golden in ENCODERS.items():
+        shutil.copytree(ROOT / "tests" / "golden" / "hf" / golden, folder / name)
+        (folder / name / "tokenizer.json").write_text(json.dumps(TOKENIZER))
     heed(folder, f"train --model model --train-sets train.en train.de {SHORT} {SMALL}")
     (folder / "DIR").symlink_to("model")
 
