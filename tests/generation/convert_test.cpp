@@ -5,14 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
+#include <optional>
 
 #include "heed/generation/classify.h"
 #include "heed/generation/foreign_folder.h"
 #include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
 #include "heed/tensor/read.h"
-#include "tests/generation/hf_folder.h"
+#include "tests/generation/hf_encoder_folder.h"
 #include "tests/generation/tiny_text_model.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
@@ -24,7 +24,7 @@ namespace {
 using test::golden_path;
 using testing::HasSubstr;
 
-const std::vector<std::string> kTexts = {"a b c", "w40 w50 z", "x"};
+const std::vector<std::string> kTexts = {"a dog runs", "the cat", "sleeps"};
 
 TEST(Export, EveryArchitectureGivesBackItsTensors) {
   int folders = 0;
@@ -50,25 +50,25 @@ TEST(Export, EveryArchitectureGivesBackItsTensors) {
 
 class Convert : public testing::Test {
  protected:
-  std::vector<std::vector<float>> scores(const char* folder) const {
-    return classify_texts(load_text_classifier(dir_ / folder), kTexts);
+  static std::vector<std::vector<float>> scores(const std::filesystem::path& folder) {
+    return classify_texts(load_text_classifier(folder), kTexts);
   }
   TempDir dir_;
 };
 
 TEST_F(Convert, ThereAndBack) {
-  test::make_bert_folder("bert_classifier", dir_ / "hub");
-  const auto expected = scores("hub");
-  convert_model(dir_ / "hub", dir_ / "own");
-  EXPECT_EQ(scores("own"), expected);
+  std::optional<test::HfEncoderFolder> hub("bert_classifier");
+  const auto expected = scores(hub->path());
+  convert_model(hub->path(), dir_ / "own");
+  EXPECT_EQ(scores(dir_ / "own"), expected);
   EXPECT_EQ(load_text_classifier(dir_ / "own").labels,
             (std::vector<std::string>{"negative", "neutral", "positive"}));
-  std::filesystem::remove_all(dir_ / "hub");  // nothing of it is needed any more
+  hub.reset();  // nothing of it is needed any more
   convert_model(dir_ / "own", dir_ / "again");
-  EXPECT_EQ(scores("again"), expected);
+  EXPECT_EQ(scores(dir_ / "again"), expected);
   export_model(dir_ / "again", dir_ / "back");
   EXPECT_TRUE(is_foreign(dir_ / "back"));
-  EXPECT_EQ(scores("back"), expected);
+  EXPECT_EQ(scores(dir_ / "back"), expected);
   const io::TensorSource ours = io::TensorSource::open(dir_ / "back"),
                          theirs = io::TensorSource::open(golden_path("hf/bert_classifier"));
   EXPECT_EQ(ours.entries().size(), theirs.entries().size());

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/generation/model_folder.h"
-#include "tests/generation/hf_folder.h"
+#include "tests/generation/hf_encoder_folder.h"
 #include "tests/generation/tiny_text_model.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
@@ -25,9 +25,10 @@ Tensor parameter(const Module& model, const std::string& name) {
 
 class NewHead : public testing::Test {
  protected:
-  TextClassifier load(const char* folder, const std::vector<std::string>& labels) {
+  static TextClassifier load(const std::filesystem::path& folder,
+                             const std::vector<std::string>& labels) {
     Generator generator(1);
-    return load_with_labels(dir_ / folder, labels, generator);
+    return load_with_labels(folder, labels, generator);
   }
   TempDir dir_;
 };
@@ -35,11 +36,11 @@ class NewHead : public testing::Test {
 TEST_F(NewHead, TheLayersAreTheEncoders) {
   for (const char* const golden : {"bert", "bert_masked_lm", "bert_classifier"}) {
     SCOPED_TRACE(golden);
-    test::make_bert_folder(golden, dir_ / golden);
-    const TextClassifier classifier = load(golden, {"no", "yes"});
+    const test::HfEncoderFolder hub(golden);
+    const TextClassifier classifier = load(hub.path(), {"no", "yes"});
     EXPECT_EQ(classifier.labels, (std::vector<std::string>{"no", "yes"}));
     EXPECT_EQ(classifier.model->classes(), 2);
-    const LoadedModel before = load_model(dir_ / golden);
+    const LoadedModel before = load_model(hub.path());
     const Model& encoder = std::visit(
         [](const auto& model) -> const Model& {
           if constexpr (requires { *model.model; }) {
@@ -58,8 +59,8 @@ TEST_F(NewHead, TheLayersAreTheEncoders) {
 }
 
 TEST_F(NewHead, ItsFolderIsThatOfAClassifier) {
-  test::make_bert_folder("bert", dir_ / "hub");
-  const TextClassifier classifier = load("hub", {"no", "yes"});
+  const test::HfEncoderFolder hub("bert");
+  const TextClassifier classifier = load(hub.path(), {"no", "yes"});
   std::filesystem::create_directory(dir_ / "own");
   save_model(classifier, dir_ / "own");
   const TextClassifier again = load_text_classifier(dir_ / "own");
@@ -69,18 +70,18 @@ TEST_F(NewHead, ItsFolderIsThatOfAClassifier) {
 }
 
 TEST_F(NewHead, AClassifierOfTheseLabelsIsUsedAsItIs) {
-  test::make_bert_folder("bert_classifier", dir_ / "hub");
-  EXPECT_EQ(load("hub", {"neutral", "negative"}).labels,
+  const test::HfEncoderFolder hub("bert_classifier");
+  EXPECT_EQ(load(hub.path(), {"neutral", "negative"}).labels,
             (std::vector<std::string>{"negative", "neutral", "positive"}));
 }
 
 TEST_F(NewHead, SaysWhatDoesNotFit) {
   std::filesystem::create_directory(dir_ / "text");
   save_model(test::tiny_generator(), dir_ / "text");
-  EXPECT_THAT(error_message([&] { load("text", {"a"}); }), HasSubstr("task \"language\""));
+  EXPECT_THAT(error_message([&] { load(dir_ / "text", {"a"}); }), HasSubstr("task \"language\""));
   std::filesystem::create_directory(dir_ / "labels");
   save_model(test::tiny_classifier(), dir_ / "labels");
-  EXPECT_THAT(error_message([&] { load("labels", {"another"}); }),
+  EXPECT_THAT(error_message([&] { load(dir_ / "labels", {"another"}); }),
               HasSubstr("was not trained for the labels another"));
 }
 

@@ -12,7 +12,7 @@
 #include "heed/models/sentence_encoder.h"
 #include "heed/training/make_job.h"
 #include "heed/training/run.h"
-#include "tests/generation/hf_folder.h"
+#include "tests/generation/hf_encoder_folder.h"
 #include "tests/support/op_case.h"
 #include "tests/support/temp_dir.h"
 
@@ -22,25 +22,25 @@ namespace {
 class EmbeddingJobTest : public testing::Test {
  protected:
   EmbeddingJobTest() {
-    test::make_bert_folder("bert", dir_ / "hub");
     std::string first, second;
-    for (const char c : std::string("abcdefghijkl")) {
-      first += std::string(1, c) + " a\n";
-      second += "z " + std::string(1, c) + "\n";
+    for (const std::string word : {"a", "dog", "runs", "cat", "sleeps", "the"}) {
+      first += word + " a\n";
+      second += "the " + word + "\n";
     }
     io::write_file(dir_ / "first", first);
     io::write_file(dir_ / "second", second);
     config_.task = Task::embed;
-    config_.start_from = (dir_ / "hub").string();
+    config_.start_from = hub_.path().string();
     config_.train_sets = {(dir_ / "first").string(), (dir_ / "second").string()};
     config_.valid_sets = config_.train_sets;
-    config_.batch_sentences = 12;
+    config_.batch_sentences = 6;
     config_.trainer.schedule.kind = Schedule::constant;
     config_.trainer.schedule.warmup = 0;
     config_.trainer.schedule.peak = 0.003;
     config_.trainer.save_freq = "20u";
     config_.trainer.valid_freq = "20u";
   }
+  test::HfEncoderFolder hub_{"bert"};
   TempDir dir_;
   TrainConfig config_;
 };
@@ -77,18 +77,15 @@ TEST_F(EmbeddingJobTest, TheLossIsTheFormula) {
   const MadeJob made = make_job(config_, std::nullopt);
   made.job->model().eval();
   const BatchLoss loss = made.job->next();
-  const TextEmbedder embedder = load_text_embedder(dir_ / "hub");
+  const TextEmbedder embedder = load_text_embedder(hub_.path());
   constexpr SpecialTokens kSpecial{.padding = 0};
   ParallelCorpus corpus({kSpecial, kSpecial}, {.end_source = false});
-  for (const char c : std::string("abcdefghijkl")) {
-    const std::int32_t letter = 5 + c - 'a', a = 5, z = 30;
-    corpus.add(std::vector<std::int32_t>{2, letter, a, 3},
-               std::vector<std::int32_t>{2, z, letter, 3});
+  for (std::int32_t word = 5; word <= 10; ++word) {  // [CLS] word a [SEP], [CLS] the word [SEP]
+    corpus.add(std::vector<std::int32_t>{3, word, 5, 4}, std::vector<std::int32_t>{3, 10, word, 4});
   }
-  std::vector<std::int32_t> all(12);
-  for (int i = 0; i < 12; ++i) all[static_cast<std::size_t>(i)] = i;
+  const std::vector<std::int32_t> all = {0, 1, 2, 3, 4, 5};
   const double expected = plain_loss(*embedder.model, make_text_pairs(corpus, all), 20.0);
-  EXPECT_EQ(loss.counted, 12);
+  EXPECT_EQ(loss.counted, 6);
   EXPECT_NEAR(loss.sum.item(), expected, 1e-4 * expected);
 }
 
