@@ -9,6 +9,7 @@
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
 #include "cli/verbs.h"
+#include "heed/base/error.h"
 #include "heed/base/threads.h"
 #include "heed/generation/classify.h"
 #include "heed/generation/model_folder.h"
@@ -21,7 +22,7 @@ namespace {
 struct ClassifyFlags {
   std::string model;
   FilterFlags files;
-  bool all = false;
+  bool all = false, pairs = false;
   std::int64_t max_source = ClassifyOptions{}.max_source;
   int threads = 0;
   std::vector<std::string> ordering;  // "key=value"
@@ -39,6 +40,17 @@ std::string line_of(const TextClassifier& classifier, const std::vector<float>& 
   return line + "\n";
 }
 
+// A line as a text or, if lines are pairs, as the texts before and after its tab.
+TextOrPair split(const std::string& line, bool is_pair, const std::string& place) {
+  if (!is_pair) return {.text = line};
+  const std::size_t tab = line.find('\t');
+  HEED_CHECK(tab != std::string::npos,
+             "[classify] {} has no tab: with --pairs a line is a text, a tab and another text",
+             place);
+  return {.text = std::string_view(line).substr(0, tab),
+          .pair = std::string_view(line).substr(tab + 1)};
+}
+
 void classify(const ClassifyFlags& flags) {
   OrderingOptions ordering;
   io::set_fields(ordering, flags.ordering);
@@ -48,11 +60,11 @@ void classify(const ClassifyFlags& flags) {
   TextLines lines(flags.files.input, flags.files.policy());
   Output output(flags.files.output);
 
-  using Filter = OrderedFilter<std::vector<std::int32_t>, std::vector<float>>;
+  using Filter = OrderedFilter<ReadText, std::vector<float>>;
   Filter filter(
       ordering,
       [&](std::span<const Filter::Item> batch) {
-        std::vector<std::vector<std::int32_t>> texts;
+        std::vector<ReadText> texts;
         for (const auto& item : batch) texts.push_back(item.input);
         return heed::classify(classifier, texts);
       },
@@ -62,8 +74,8 @@ void classify(const ClassifyFlags& flags) {
   feed_lines(
       lines,
       [&](const std::string& line) {
-        std::vector<std::int32_t> tokens = read_text(classifier, line, longest);
-        const std::int64_t length = std::ssize(tokens);
+        ReadText tokens = read_text(classifier, split(line, flags.pairs, lines.place()), longest);
+        const std::int64_t length = tokens.size();
         filter.add(std::move(tokens), length);
       },
       [&] { filter.flush(); });
@@ -79,6 +91,8 @@ void add_classify(CLI::App& app) {
   verb->add_option("-m,--model", flags->model, "the folder of a classifier")->required();
   add_filter_flags(*verb, flags->files, "the texts, one a line");
   verb->add_flag("--all", flags->all, "all labels, most probable first");
+  verb->add_flag("--pairs", flags->pairs,
+                 "lines are pairs of texts with a tab between, for models trained on pairs");
   verb->add_option("--max-source", flags->max_source, "maximum number of tokens read of a text")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

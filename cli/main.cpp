@@ -56,7 +56,10 @@ int run(int argc, char** argv) {
   heed::cli::add_translate(app);
   heed::cli::add_generate(app);
   heed::cli::add_classify(app);
+  heed::cli::add_embed(app);
+  heed::cli::add_fill(app);
   heed::cli::add_average(app);
+  heed::cli::add_conversions(app);
   heed::cli::add_list(app);
   heed::cli::add_see(app);
   heed::cli::add_compare(app);

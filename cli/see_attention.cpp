@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/config_flags.h"
+#include "cli/language_flags.h"
 #include "cli/png.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
@@ -28,23 +29,28 @@ struct AttentionArguments {
   std::string out;
   std::optional<std::string> target;
   std::vector<std::string> search;
+  LanguageFlags languages;
   plot::AttentionSelection selection;
 };
 
 plot::AttentionView view_of(const AttentionArguments& arguments) {
-  const LoadedModel model = load_model(arguments.model);
-  const auto* const translator = std::get_if<Translator>(&model);
-  HEED_CHECK(translator != nullptr || (!arguments.target && arguments.search.empty()),
-             "[see] {} holds no translator: leave out --target and the options of a search",
+  LoadedModel model = load_model(arguments.model);
+  auto* const translator = std::get_if<Translator>(&model);
+  HEED_CHECK(translator != nullptr ||
+                 (!arguments.target && arguments.search.empty() && !arguments.languages.any()),
+             "[see] {} holds no translator: leave out --target, languages and the options of a "
+             "search",
              arguments.model);
+  if (translator == nullptr) return plot::attention_of(model, arguments.sentence);
+  *translator = arguments.languages.of(*translator);
   if (arguments.target) {
     HEED_CHECK(arguments.search.empty(),
                "[see] --target gives the translation, so nothing is searched: leave out {}",
                arguments.search[0]);
     return plot::attention_of(*translator, arguments.sentence,
-                              {.tokens = translator->target()->encode(*arguments.target)});
+                              Hypothesis{.tokens = translator->read_result(*arguments.target)});
   }
-  SearchOptions search;
+  SearchOptions search = translator->format().search;
   io::set_fields(search, arguments.search);
   return plot::attention_of(model, arguments.sentence, search);
 }
@@ -86,6 +92,7 @@ void add_see_attention(CLI::App& see) {
       ->check(CLI::Range(1, 1 << 20));
   verb->add_option("--head", arguments->selection.head, "from 1; none: all")
       ->check(CLI::Range(1, 1 << 20));
+  add_language_flags(*verb, arguments->languages);
   add_config_flags(*verb, io::list_fields(SearchOptions{}), arguments->search);
   verb->callback([arguments] { draw_attention(*arguments); });
 }

@@ -78,6 +78,12 @@ void add_train(CLI::App& app) {
   TrainConfig defaults;
   const std::vector<io::FieldInfo> fields = io::list_fields(defaults);
   add_config_flags(*verb, fields, arguments->flags);
+  verb->add_option_function<std::int64_t>(
+      "--lora-rank",
+      [arguments](std::int64_t rank) {
+        arguments->flags.push_back(fmt::format("lora.rank={}", rank));
+      },
+      "the same as --lora.rank");
   std::vector<std::string_view> sections;
   for (const ModelKind& kind : model_kinds()) sections.push_back(kind.name);
   add_section_flags(*verb, fields, sections, arguments->model_flags);

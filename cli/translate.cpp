@@ -5,10 +5,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/language_flags.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
@@ -27,6 +30,10 @@ struct TranslateFlags {
   std::string attention_out;
   std::int64_t max_source = 1024;
   std::string on_long = "cut";
+  LanguageFlags languages;
+  bool lists_languages = false;
+  std::string prefix;
+  bool has_prefix_column = false;
   int threads = 0;
   std::vector<std::string> search, ordering, form;  // "key=value"
 };
@@ -35,12 +42,13 @@ struct TranslateFlags {
 class LengthLimit {
  public:
   LengthLimit(const TranslateFlags& flags, const Translator& translator)
-      : longest_(std::min(flags.max_source, translator.model().max_source() - 1)),
+      : frame_(translator.frame()),
+        longest_(std::min(flags.max_source, translator.model().max_source() - frame_.around())),
         policy_(flags.on_long) {}
 
-  /// The tokens, end token included, for the model.
+  /// The tokens, special ones included, for the model.
   std::vector<std::int32_t> apply(std::vector<std::int32_t> tokens, const std::string& place) {
-    const std::int64_t length = std::ssize(tokens) - 1;
+    const std::int64_t length = std::ssize(tokens) - frame_.around();
     if (length <= longest_) return tokens;
     HEED_CHECK(policy_ != "stop",
                "[translate] {} has {} tokens, more than {}: cut the sentence, raise --max-source, "
@@ -53,9 +61,8 @@ class LengthLimit {
                                     : "an empty line stands for it"));
     }
     if (!is_cut) return {};
-    const std::int32_t end = tokens.back();
-    tokens.resize(static_cast<std::size_t>(longest_));
-    tokens.push_back(end);
+    tokens.resize(frame_.before.size() + static_cast<std::size_t>(longest_));
+    tokens.insert(tokens.end(), frame_.after.begin(), frame_.after.end());
     return tokens;
   }
   std::int64_t count() const { return count_; }
@@ -65,20 +72,39 @@ class LengthLimit {
   }
 
  private:
+  const TranslationFrame& frame_;
   std::int64_t longest_;
   std::string policy_;
   std::int64_t count_ = 0;
 };
 
+// A sentence and the text that its translation begins with: a column, or the same for all.
+std::pair<std::string_view, std::string_view> split_prefix(const TranslateFlags& flags,
+                                                           std::string_view line) {
+  const std::size_t tab = flags.has_prefix_column ? line.find('\t') : line.npos;
+  if (tab == line.npos) return {line, flags.prefix};
+  return {line.substr(0, tab), line.substr(tab + 1)};
+}
+
+void list_languages(const Translator& translator) {
+  const std::vector<Language>& all = translator.format().languages.all;
+  if (all.empty()) print_note("the model has no languages to choose from");
+  for (const Language& language : all) fmt::print("{}\n", language.name);
+}
+
 void translate(const TranslateFlags& flags) {
   TranslateOptions options;
   OrderingOptions ordering;
   OutputForm form;
-  io::set_fields(options.search, flags.search);
+  io::set_fields(options.search, flags.search);  // reports mistakes before the model is read
   io::set_fields(ordering, flags.ordering);
   io::set_fields(form, flags.form);
   if (flags.threads > 0) set_num_threads(flags.threads);
-  const Translator translator = load_translator(flags.model);
+  const Translator loaded = load_translator(flags.model);
+  if (flags.lists_languages) return list_languages(loaded);
+  const Translator translator = flags.languages.of(loaded);
+  options.search = translator.format().search;
+  io::set_fields(options.search, flags.search);
   TextLines lines(flags.files.input, flags.files.policy());
   Output output(flags.files.output);
   std::optional<AttentionFile> attention;
@@ -94,7 +120,10 @@ void translate(const TranslateFlags& flags) {
   feed_lines(
       lines,
       [&](const std::string& line) {
-        filter.add(limit.apply(translator.read(line), lines.place()));
+        const auto [sentence, prefix] = split_prefix(flags, line);
+        filter.add(
+            limit.apply(translator.read(sentence), lines.place()),
+            prefix.empty() ? std::vector<std::int32_t>() : translator.target()->encode(prefix));
       },
       [&] { filter.flush(); });
   if (attention) attention->commit();
@@ -119,6 +148,14 @@ void add_translate(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--attention-out", flags->attention_out,
                    "all attention weights to a file: .safetensors or .json");
+  add_language_flags(*verb, flags->languages);
+  verb->add_flag("--list-languages", flags->lists_languages,
+                 "write the languages of the model, one a line, and nothing else");
+  CLI::Option* const prefix =
+      verb->add_option("--prefix", flags->prefix, "text that all translations begin with");
+  verb->add_flag("--prefix-column", flags->has_prefix_column,
+                 "after a tab, lines have the text that their translations begin with")
+      ->excludes(prefix);
   add_thread_flag(*verb, flags->threads);
   add_config_flags(*verb, io::list_fields(OutputForm{}), flags->form);
   add_config_flags(*verb, io::list_fields(SearchOptions{}), flags->search);

@@ -20,7 +20,10 @@ void add_train(CLI::App& app);
 void add_translate(CLI::App& app);
 void add_generate(CLI::App& app);
 void add_classify(CLI::App& app);
+void add_embed(CLI::App& app);
+void add_fill(CLI::App& app);
 void add_average(CLI::App& app);
+void add_conversions(CLI::App& app);
 void add_score(CLI::App& app);
 
 /// Add `heed see curves` and `heed see attention` to `heed see`.

@@ -102,7 +102,7 @@ void convert(const ConvertFlags& flags) {
   save(SubwordNmt(load_bpe_codes(flags.codes), words->vocabulary(), options), flags.out);
 }
 
-void add_convert(CLI::App& vocab) {
+void add_vocab_convert(CLI::App& vocab) {
   CLI::App* const verb = vocab.add_subcommand(
       "convert", "Make a tokenizer of a word list, and of BPE codes if there are any");
   const auto flags = std::make_shared<ConvertFlags>();
@@ -151,7 +151,7 @@ void add_vocab(CLI::App& app) {
   CLI::App* const vocab = app.add_subcommand("vocab", "Make, apply and inspect tokenizers");
   vocab->require_subcommand(1);
   add_training(*vocab);
-  add_convert(*vocab);
+  add_vocab_convert(*vocab);
   add_vocab_filters(*vocab);
   add_show(*vocab);
 }

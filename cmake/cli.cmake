@@ -100,6 +100,8 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   heed_add_cli_test(translate_no_model 1 translate --model ${model}_none)
   heed_add_cli_test(generate_no_model 1 generate --model ${model}_none)
   heed_add_cli_test(classify_no_model 1 classify --model ${model}_none)
+  heed_add_cli_test(embed_no_model 1 embed --model ${model}_none)
+  heed_add_cli_test(fill_no_model 1 fill --model ${model}_none)
   # $1 is the program, $2 the model, $3 the sentences: as many lines come out as go in.
   add_test(NAME cli.translate
            COMMAND sh -c "test $(\"$1\" translate --model \"$2\" < \"$3\" | wc -l) -eq 20" sh
@@ -140,6 +142,8 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   set_tests_properties(cli.train_killed PROPERTIES LABELS slow)
   add_test(NAME cli.filters COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/filter_test.py
                                     $<TARGET_FILE:heed_cli>)
+  add_test(NAME cli.encoders COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/encoders_test.py
+                                     $<TARGET_FILE:heed_cli> ${PROJECT_SOURCE_DIR})
   add_test(NAME cli.train_log COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/train_log_test.py
                                       $<TARGET_FILE:heed_cli>)
   add_test(NAME cli.train_refused COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/train_test.py

@@ -15,6 +15,8 @@
 
 #include "fuzz/memory_file.h"
 #include "heed/generation/classify.h"
+#include "heed/generation/embed.h"
+#include "heed/generation/fill.h"
 #include "heed/generation/generate.h"
 #include "heed/generation/model_folder.h"
 #include "heed/io/file.h"
@@ -30,11 +32,13 @@ namespace fs = std::filesystem;
 class Folders {
  public:
   Folders() : root_(fs::temp_directory_path() / ("heed-fuzz-" + std::to_string(::getpid()))) {
-    for (const char* const name : {"0", "1", "2"}) fs::create_directories(root_ / name);
+    for (const char* const name : {"0", "1", "2", "3", "4"}) fs::create_directories(root_ / name);
     const auto tokenizer = test::letters();
     save_model(test::tiny_translator(tokenizer, tokenizer), root_ / "0");
     save_model(test::tiny_generator(), root_ / "1");
     save_model(test::tiny_classifier(), root_ / "2");
+    save_model(test::tiny_embedder(), root_ / "3");
+    save_model(test::tiny_filler(), root_ / "4");
   }
   ~Folders() {
     std::error_code ignored;
@@ -43,7 +47,7 @@ class Folders {
   Folders(const Folders&) = delete;
   Folders& operator=(const Folders&) = delete;
 
-  fs::path folder(std::uint8_t number) const { return root_ / std::to_string(number % 3); }
+  fs::path folder(std::uint8_t number) const { return root_ / std::to_string(number % 5); }
 
  private:
   fs::path root_;
@@ -74,6 +78,10 @@ void use(const LoadedModel& loaded) {
     GenerateOptions options;
     options.search.max_length = 4;
     generate_text(*generator, read_prompt(*generator, "ab"), options);
+  } else if (const auto* const embedder = std::get_if<TextEmbedder>(&loaded)) {
+    embed_texts(*embedder, texts);
+  } else if (const auto* const filler = std::get_if<TextFiller>(&loaded)) {
+    fill_texts(*filler, std::vector<std::string>{filler->tokenizer->piece(filler->mask)});
   } else {
     classify_texts(std::get<TextClassifier>(loaded), texts);
   }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "heed/base/error.h"
@@ -83,8 +84,9 @@ LabelledCorpus read_labelled(const std::filesystem::path& path, const Tokenizer&
       corpus.bad.add(*fault, reader.place(), options.on_bad);
       continue;
     }
-    std::vector<std::int32_t> tokens = tokenizer.encode(parts.text);
-    if (options.begin) tokens.insert(tokens.begin(), corpus.special.begin);
+    std::vector<std::int32_t> tokens =
+        options.read ? options.read(parts.text) : tokenizer.encode(parts.text);
+    if (!options.read && options.begin) tokens.insert(tokens.begin(), corpus.special.begin);
     if (options.max_length > 0 && std::ssize(tokens) > options.max_length) {
       tokens.resize(static_cast<std::size_t>(options.max_length));
       ++corpus.cut;
@@ -94,6 +96,21 @@ LabelledCorpus read_labelled(const std::filesystem::path& path, const Tokenizer&
   }
   corpus.names = labels.finish(corpus.labels);
   return corpus;
+}
+
+std::vector<std::string> read_labels(const std::filesystem::path& path, OnBad on_bad) {
+  io::LineReader reader(path);
+  std::set<std::string, std::less<>> labels;
+  BadLines bad;
+  for (std::string line; reader.next(line);) {
+    LabelledLine parts;
+    if (const auto fault = split(line, parts)) {
+      bad.add(*fault, reader.place(), on_bad);
+    } else {
+      labels.emplace(parts.label);
+    }
+  }
+  return {labels.begin(), labels.end()};
 }
 
 LabelledBatch make_batch(const LabelledCorpus& corpus, std::span<const std::int32_t> texts) {

@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heed/data/batching.h"
@@ -26,6 +28,8 @@ struct LabelledOptions {
       {};                       ///< In the order of their numbers; none: those of the file.
   std::int64_t max_length = 0;  ///< Texts are truncated to so many tokens; 0: never.
   bool begin = true;  ///< Texts begin with the begin token; a model may read the label off it.
+  /// Reads a text as the model expects it, with all special tokens; none: by the tokenizer.
+  std::function<std::vector<std::int32_t>(std::string_view text)> read = {};
   OnBad on_bad = OnBad::stop;
 };
 
@@ -43,6 +47,9 @@ struct LabelledCorpus {
 /// Reads a file, plain or gzip. If labels are given, a line with another label is a bad line.
 LabelledCorpus read_labelled(const std::filesystem::path& path, const Tokenizer& tokenizer,
                              const LabelledOptions& options = {});
+
+/// The labels of a file, sorted.
+std::vector<std::string> read_labels(const std::filesystem::path& path, OnBad on_bad = OnBad::stop);
 
 /// One batch of labelled texts.
 struct LabelledBatch {

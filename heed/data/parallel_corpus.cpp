@@ -57,13 +57,21 @@ std::vector<PairLength> ParallelCorpus::lengths() const {
   return all;
 }
 
-ParallelCorpus read_corpus(ParallelText& text, const Tokenizer& source, const Tokenizer& target,
-                           const CorpusOptions& options) {
-  ParallelCorpus corpus({source.special(), target.special()}, options);
+ParallelCorpus read_corpus(ParallelText& text, const PairReader& reader,
+                           const PairSpecials& specials, const CorpusOptions& options) {
+  ParallelCorpus corpus(specials, options);
   for (TextPair pair; text.next(pair);) {
-    corpus.add(source.encode(pair.source), target.encode(pair.target));
+    corpus.add(reader.source(pair.source), reader.target(pair.target));
   }
   return corpus;
+}
+
+ParallelCorpus read_corpus(ParallelText& text, const Tokenizer& source, const Tokenizer& target,
+                           const CorpusOptions& options) {
+  return read_corpus(text,
+                     {.source = [&](std::string_view line) { return source.encode(line); },
+                      .target = [&](std::string_view line) { return target.encode(line); }},
+                     {source.special(), target.special()}, options);
 }
 
 std::string describe(const CorpusReport& report) {

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heed/data/batching.h"
@@ -74,7 +76,15 @@ class ParallelCorpus {
   CorpusReport report_;
 };
 
+/// How the sentences of both sides become tokens, without begin and end of the target.
+struct PairReader {
+  std::function<std::vector<std::int32_t>(std::string_view)> source, target;
+};
+
 /// Reads all pairs of a text.
+ParallelCorpus read_corpus(ParallelText& text, const PairReader& reader,
+                           const PairSpecials& specials, const CorpusOptions& options = {});
+/// The same with the tokens of two tokenizers.
 ParallelCorpus read_corpus(ParallelText& text, const Tokenizer& source, const Tokenizer& target,
                            const CorpusOptions& options = {});
 

@@ -26,6 +26,14 @@ struct AlignmentLink {
 /// Links ordered by source, then by target, none twice.
 using Alignment = std::vector<AlignmentLink>;
 
+/// The number of special tokens at the ends of a source and of a result, which no alignment links.
+struct AlignmentEdges {
+  std::int64_t source_before = 0;
+  std::int64_t source_after = 1;
+  std::int64_t target_before = 0;
+  std::int64_t target_after = 1;
+};
+
 struct HardAlignmentOptions {
   /// If unset: the source with the largest weight for each target, the first among equals. If set:
   /// all sources with at least this weight.

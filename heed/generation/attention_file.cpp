@@ -12,6 +12,7 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/generation/examine.h"
 #include "heed/io/file.h"
 #include "heed/io/json.h"
 #include "heed/io/safetensors_stream.h"
@@ -52,16 +53,21 @@ Entry entry_of(const Translator& translator, const Translated& translated) {
   const NoGrad no_grad;
   Entry entry;
   entry.number = translated.number;
-  if (translated.source.size() <= 1 || translated.found.empty()) return entry;
+  if (translator.is_empty(translated.source) || translated.found.empty()) return entry;
   const std::vector<std::int32_t>& tokens = translated.found[0].hypothesis.tokens;
   const Tokenizer &from = *translator.source(), &to = *translator.target();
   for (const std::int32_t id : translated.source) entry.source.push_back(piece(from, id));
-  entry.target_read.push_back(piece(to, to.special().begin));
+  entry.target_read.push_back(piece(to, translator.frame().start));
   for (const std::int32_t id : tokens) {
     entry.target.push_back(piece(to, id));
     entry.target_read.push_back(entry.target.back());
   }
-  entry.target.push_back(piece(to, to.special().end));
+  const bool has_end = edges_of(translator, translated.found[0].hypothesis).target_after > 0;
+  if (has_end) {
+    entry.target.push_back(piece(to, translator.format().ends.front()));
+  } else {
+    entry.target_read.pop_back();  // a result of the maximum length
+  }
   const std::optional<ModelWeights>& observed = translated.found[0].hypothesis.weights;
   HEED_CHECK(observed,
              "[attention] the translation was not observed: set TranslateOptions::observed");

@@ -6,26 +6,30 @@
 #include "heed/autograd/tape.h"
 #include "heed/generation/ordering.h"
 #include "heed/io/config.h"
+#include "heed/ops/elementwise.h"
 #include "heed/ops/softmax.h"
-#include "heed/tensor/padding.h"
 
 namespace heed {
 
-std::vector<std::int32_t> read_text(const TextClassifier& classifier, std::string_view text,
-                                    std::int64_t longest) {
-  std::vector<std::int32_t> tokens = classifier.tokenizer->encode(text);
-  tokens.insert(tokens.begin(), classifier.tokenizer->special().begin);
-  if (std::ssize(tokens) > longest) tokens.resize(static_cast<std::size_t>(longest));
-  return tokens;
+namespace {
+
+Tensor scored(const Tensor& scores, Scoring scoring) {
+  if (scoring == Scoring::none) return scores;
+  return scoring == Scoring::sigmoid ? sigmoid(scores) : softmax(scores);
+}
+
+}  // namespace
+
+ReadText read_text(const TextClassifier& classifier, const TextOrPair& text, std::int64_t longest) {
+  return read_text(*classifier.tokenizer, classifier.frame, text, longest);
 }
 
 std::vector<std::vector<float>> classify(const TextClassifier& classifier,
-                                         std::span<const std::vector<std::int32_t>> texts) {
+                                         std::span<const ReadText> texts) {
   if (texts.empty()) return {};
   const NoGrad no_grad;
-  std::vector<std::span<const std::int32_t>> rows(texts.begin(), texts.end());
-  const PaddedRows batch = pad_rows(rows, classifier.tokenizer->special().padding);
-  const Tensor p = softmax((*classifier.model)(batch.tokens, batch.lengths));  // [B, C]
+  const TextBatch batch = batch_of(texts, classifier.tokenizer->special().padding);
+  const Tensor p = scored((*classifier.model)(batch), classifier.scoring);  // [B, C]
   const std::span<const float> all = p.values<float>();
   const auto classes = static_cast<std::size_t>(p.size(1));
   std::vector<std::vector<float>> results;
@@ -45,21 +49,21 @@ void ClassifyOptions::fields(io::Fields& field) {
 void ClassifyOptions::validate() const { io::check_limits(*this, "classify"); }
 
 std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,
-                                               std::span<const std::string> texts,
+                                               std::span<const TextOrPair> texts,
                                                const ClassifyOptions& options,
                                                const std::function<void()>& on_batch) {
   options.validate();
   const std::int64_t longest = std::min(options.max_source, classifier.model->max_length());
-  std::vector<std::vector<std::int32_t>> read;
+  std::vector<ReadText> read;
   std::vector<std::int64_t> lengths;
-  for (const std::string& text : texts) {
+  for (const TextOrPair& text : texts) {
     read.push_back(read_text(classifier, text, longest));
-    lengths.push_back(std::ssize(read.back()));
+    lengths.push_back(read.back().size());
   }
   std::vector<std::vector<float>> results(texts.size());
   for (const auto& places : plan_batches(lengths, {.batch_tokens = options.batch_tokens})) {
     if (on_batch) on_batch();
-    std::vector<std::vector<std::int32_t>> batch;
+    std::vector<ReadText> batch;
     for (const std::int64_t place : places) batch.push_back(read[static_cast<std::size_t>(place)]);
     std::vector<std::vector<float>> found = classify(classifier, batch);
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -67,6 +71,15 @@ std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,
     }
   }
   return results;
+}
+
+std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,
+                                               std::span<const std::string> texts,
+                                               const ClassifyOptions& options,
+                                               const std::function<void()>& on_batch) {
+  std::vector<TextOrPair> single;
+  for (const std::string& text : texts) single.push_back({.text = text});
+  return classify_texts(classifier, std::span<const TextOrPair>(single), options, on_batch);
 }
 
 std::vector<std::size_t> by_probability(std::span<const float> probabilities) {

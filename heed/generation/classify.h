@@ -8,20 +8,19 @@
 #include <string_view>
 #include <vector>
 
-#include "heed/generation/text_model.h"
+#include "heed/generation/text_reader.h"
 #include "heed/io/fields.h"
 #include "heed/tensor/padding.h"
 
 namespace heed {
 
-/// The tokens of a text as the model reads them: the begin token, then the text, at most `longest`
-/// in total.
-std::vector<std::int32_t> read_text(const TextClassifier& classifier, std::string_view text,
-                                    std::int64_t longest);
+/// The tokens of a text as the model reads them, at most `longest`.
+ReadText read_text(const TextClassifier& classifier, const TextOrPair& text, std::int64_t longest);
 
-/// The probabilities of the labels, in the classifier's order, for each text of a batch.
+/// The probabilities of the labels, in the classifier's order, for each text of a batch; of
+/// regression, numbers.
 std::vector<std::vector<float>> classify(const TextClassifier& classifier,
-                                         std::span<const std::vector<std::int32_t>> texts);
+                                         std::span<const ReadText> texts);
 
 struct ClassifyOptions {
   std::int64_t max_source = 1024;            // maximum number of tokens read of a text
@@ -34,6 +33,11 @@ struct ClassifyOptions {
 
 /// The probabilities of the labels for each text, in the order given. `on_batch` is called before
 /// each batch and may stop the work by throwing.
+std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,
+                                               std::span<const TextOrPair> texts,
+                                               const ClassifyOptions& options = {},
+                                               const std::function<void()>& on_batch = {});
+
 std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,
                                                std::span<const std::string> texts,
                                                const ClassifyOptions& options = {},

@@ -28,7 +28,7 @@ Tensor ids_of(std::span<const std::int32_t> tokens, std::int64_t rows) {
   return from_values(std::span<const std::int64_t>(wide), {rows, length});  // [rows, T]
 }
 
-DecodingSteps::DecodingSteps(const Linear& output, std::int64_t rows,
+DecodingSteps::DecodingSteps(const OutputLayer& output, std::int64_t rows,
                              std::unique_ptr<Decoding> decoding, ObservedWeights observed)
     : output_(output),
       rows_(rows),

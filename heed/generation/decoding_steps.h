@@ -20,7 +20,7 @@ class DecodingSteps : public StepModel {
  public:
   /// Continues `rows` sequences. The output layer must outlive it. Weights for
   /// ObservedWeights::cross are the mean over heads.
-  DecodingSteps(const Linear& output, std::int64_t rows, std::unique_ptr<Decoding> decoding,
+  DecodingSteps(const OutputLayer& output, std::int64_t rows, std::unique_ptr<Decoding> decoding,
                 ObservedWeights observed = ObservedWeights::none);
 
   DecodingSteps(const DecodingSteps&) = delete;  // the decoding writes to a member
@@ -43,7 +43,7 @@ class DecodingSteps : public StepModel {
   };
   std::vector<std::int64_t> rows_of(const Hypothesis& hypothesis) const;
 
-  const Linear& output_;
+  const OutputLayer& output_;
   std::int64_t rows_;
   std::unique_ptr<Decoding> decoding_;
   ObservedWeights observed_;

@@ -1,5 +1,7 @@
 #include "heed/generation/examine.h"
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "heed/autograd/tape.h"
@@ -9,14 +11,40 @@
 #include "heed/ops/join.h"
 #include "heed/ops/reduce.h"
 #include "heed/ops/view.h"
+#include "heed/tensor/copy.h"
 
 namespace heed {
 namespace {
 
-std::vector<std::int32_t> after_begin(const Translator& translator, const WrittenFor& written) {
-  std::vector<std::int32_t> read = {translator.target()->special().begin};
+std::vector<std::int32_t> after_start(const Translator& translator, const WrittenFor& written) {
+  std::vector<std::int32_t> read = {translator.frame().start};
   read.insert(read.end(), written.tokens.begin(), written.tokens.end());
   return read;
+}
+
+// Scores [1, T, V] as searches see them: tokens that are never chosen may have probability 0.
+Tensor searched(const TranslationFormat& format, const Tensor& scores) {
+  if (!format.renormalised) return scores;
+  Tensor changed = contiguous_copy(scores);
+  const std::int64_t V = scores.size(-1);
+  std::vector<std::int32_t> banned;
+  for (const Rule& rule : plan_for(format, {.allow_unknown = true}).rules) rule({}, banned);
+  const std::span<float> all(changed.mutable_data<float>(),
+                             static_cast<std::size_t>(changed.numel()));
+  for (std::int64_t row = 0; row < std::ssize(all); row += V) {
+    for (const std::int32_t token : banned) {
+      all[static_cast<std::size_t>(row + token)] = -std::numeric_limits<float>::infinity();
+    }
+  }
+  return changed;
+}
+
+// The number of tokens that every result begins with, and these do.
+std::size_t count_forced(const Translator& translator, std::span<const std::int32_t> tokens) {
+  const std::vector<std::int32_t>& forced = translator.frame().forced;
+  const bool begins =
+      tokens.size() >= forced.size() && std::ranges::equal(forced, tokens.first(forced.size()));
+  return begins ? forced.size() : 0;
 }
 
 }  // namespace
@@ -26,16 +54,19 @@ Hypothesis examine_score(const Translator& translator, const WrittenFor& written
   const NoGrad no_grad;
   const TranslationModel& model = translator.model();
   const Memory memory = model.encode(ids_of(written.source, 1));                       // [1, S, E]
-  const Tensor y = model.decode(ids_of(after_begin(translator, written), 1), memory);  // [1, T, E]
+  const Tensor y = model.decode(ids_of(after_start(translator, written), 1), memory);  // [1, T, E]
   std::vector<std::int32_t> expected(written.tokens.begin(), written.tokens.end());
-  expected.push_back(translator.target()->special().end);
-  const Tensor surprise = cross_entropy(model.output_layer()(y), ids_of(expected, 1),
-                                        {.reduction = Reduction::none});  // [1, T]
+  expected.push_back(translator.format().ends.front());
+  const Tensor scores = searched(translator.format(), model.output_layer()(y));  // [1, T, V]
+  const Tensor surprise =
+      cross_entropy(scores, ids_of(expected, 1), {.reduction = Reduction::none});  // [1, T]
+  const std::size_t forced = count_forced(translator, written.tokens);
   Hypothesis result;
   result.tokens.assign(written.tokens.begin(), written.tokens.end());
   for (const float s : surprise.values<float>()) {
-    result.token_log_probabilities.push_back(-s);
-    result.log_probability -= s;
+    const bool is_forced = result.token_log_probabilities.size() < forced;
+    result.token_log_probabilities.push_back(is_forced ? 0.0f : -s);
+    result.log_probability += result.token_log_probabilities.back();
   }
   result.score = result.log_probability / length_divisor(options, std::ssize(expected));
   return result;
@@ -46,7 +77,7 @@ ModelWeights examine_weights(const Translator& translator, const WrittenFor& wri
   const TranslationModel& model = translator.model();
   ModelWeights weights;
   const Memory memory = model.encode(ids_of(written.source, 1), {}, &weights.encoder);
-  model.decode(ids_of(after_begin(translator, written), 1), memory, &weights.decoder);
+  model.decode(ids_of(after_start(translator, written), 1), memory, &weights.decoder);
   return weights;
 }
 
@@ -64,8 +95,20 @@ Tensor source_attention(const ModelWeights& weights, std::optional<std::int64_t>
   return mean(stack(chosen, 0), {0});  // [T, S]
 }
 
-Tensor without_ends(const Tensor& attention) {
-  return slice(slice(attention, 0, 0, attention.size(0) - 1), 1, 0, attention.size(1) - 1);
+AlignmentEdges edges_of(const Translator& translator, const Hypothesis& hypothesis) {
+  const TranslationFrame& frame = translator.frame();
+  const std::size_t tokens = hypothesis.tokens.size();
+  const bool has_end = hypothesis.token_log_probabilities.size() != tokens || tokens == 0;
+  return {.source_before = std::ssize(frame.before),
+          .source_after = std::ssize(frame.after),
+          .target_before = static_cast<std::int64_t>(count_forced(translator, hypothesis.tokens)),
+          .target_after = has_end ? 1 : 0};
+}
+
+Tensor without_ends(const Tensor& attention, const AlignmentEdges& edges) {
+  const Tensor rows =
+      slice(attention, 0, edges.target_before, attention.size(0) - edges.target_after);
+  return slice(rows, 1, edges.source_before, attention.size(1) - edges.source_after);
 }
 
 }  // namespace heed

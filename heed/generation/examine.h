@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "heed/generation/alignment.h"
 #include "heed/generation/translator.h"
 
 namespace heed {
@@ -18,7 +19,8 @@ struct WrittenFor {
   std::span<const std::int32_t> tokens;
 };
 
-/// The tokens with their log-probabilities and score, under the length penalty of the options.
+/// The tokens with their log-probabilities and score, under the length penalty of the options. As
+/// in searches, tokens that every result begins with have probability 1.
 Hypothesis examine_score(const Translator& translator, const WrittenFor& written,
                          const SearchOptions& options);
 
@@ -31,7 +33,11 @@ ModelWeights examine_weights(const Translator& translator, const WrittenFor& wri
 Tensor source_attention(const ModelWeights& weights,
                         std::optional<std::int64_t> layer = std::nullopt);
 
-/// The same without the end tokens, which no alignment links: [T, S - 1].
-Tensor without_ends(const Tensor& attention);
+/// The edges of a result and its source, as returned by Translator::read(): end tokens, languages.
+AlignmentEdges edges_of(const Translator& translator, const Hypothesis& hypothesis);
+
+/// Attention [T + 1, S] without the special tokens: [T, S - 1] if both sides have an end token
+/// only.
+Tensor without_ends(const Tensor& attention, const AlignmentEdges& edges = {});
 
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "heed/autograd/tape.h"
@@ -34,12 +35,21 @@ Lockstep::Lockstep(StepModel& model, std::span<const Start> starts, const Search
   HEED_CHECK(std::ssize(starts) == model.rows(),
              "[search] {} sentences for a model of {} rows: it must be one row for each",
              starts.size(), model.rows());
-  HEED_CHECK(plan.end >= 0 && plan.end < vocabulary_,
-             "[search] the end token {} is not among the model's {} tokens", plan.end, vocabulary_);
+  for (const std::int32_t end : plan.ends) {
+    HEED_CHECK(end >= 0 && end < vocabulary_,
+               "[search] the end token {} is not among the model's {} tokens", end, vocabulary_);
+  }
   std::vector<std::int64_t> from;
   for (std::int64_t sentence = 0; sentence < std::ssize(starts); ++sentence) {
     const Start& start = starts[index(sentence)];
-    longest_.push_back(longest_result(plan.options, start.source_length));
+    for (const std::int32_t token : start.forced) {
+      HEED_CHECK(token >= 0 && token < vocabulary_,
+                 "[search] the forced token {} is not among the model's {} tokens", token,
+                 vocabulary_);
+    }
+    forced_.push_back(start.forced);
+    longest_.push_back(
+        std::max(longest_result(plan.options, start.source_length), std::ssize(start.forced)));
     for (std::int64_t copy = 0; copy < copies; ++copy) {
       sequences_.push_back({.sentence = sentence, .copy = copy});
       last_.push_back(start.token);
@@ -54,6 +64,10 @@ bool Lockstep::full(std::int64_t row) const {
   return std::ssize(s.so_far.tokens) >= longest(s.sentence);
 }
 
+bool Lockstep::is_forced(std::int64_t row) const {
+  return sequence(row).so_far.tokens.size() < forced(row).size();
+}
+
 void Lockstep::collect_banned() {
   banned_.clear();
   banned_starts_.assign(1, 0);
@@ -65,6 +79,15 @@ void Lockstep::collect_banned() {
     std::sort(found.begin(), found.end());
     banned_.insert(banned_.end(), found.begin(), std::unique(found.begin(), found.end()));
     banned_starts_.push_back(std::ssize(banned_));
+  }
+}
+
+void Lockstep::renormalise() {
+  float* const scores = logits_.mutable_data<float>();
+  for (std::int64_t row = 0; row < rows(); ++row) {
+    for (const std::int32_t token : banned(row)) {
+      scores[row * vocabulary_ + token] = -std::numeric_limits<float>::infinity();
+    }
   }
 }
 
@@ -84,6 +107,7 @@ void Lockstep::step(std::int64_t k) {
              "[search] the model gave scores {} of {}: they must be [{}, {}] of f32",
              to_string(logits_.shape()), name_of(logits_.dtype()), rows(), vocabulary_);
   collect_banned();
+  if (plan_.renormalised) renormalise();
   k_ = k;
   normalisers_.resize(sequences_.size());
   likeliest_.resize(sequences_.size() * index(k));
@@ -99,7 +123,11 @@ void Lockstep::step(std::int64_t k) {
 
 std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
   std::span<const std::int32_t> found = std::span(likeliest_).subspan(index(row * k_), index(k_));
-  if (full(row)) found = {&plan_.end, index(std::min<std::int64_t>(1, k_))};
+  const std::size_t one = index(std::min<std::int64_t>(1, k_));
+  if (is_forced(row)) {
+    return std::span(forced(row)).subspan(sequence(row).so_far.tokens.size(), one);
+  }
+  if (full(row)) found = std::span(plan_.ends).first(one);
   // A score above -inf can still have a log-probability of -inf if another score is far larger.
   const auto possible = [&](std::int32_t token) {
     return token != kernels::kNoToken && std::isfinite(log_probability(row, token));
@@ -109,6 +137,7 @@ std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
 }
 
 float Lockstep::log_probability(std::int64_t row, std::int32_t token) const {
+  if (is_forced(row) || (plan_.is_end_certain && full(row))) return 0.0f;
   return normaliser(row)(scores(row)[static_cast<std::size_t>(token)]);
 }
 
@@ -122,12 +151,30 @@ std::span<const std::int32_t> Lockstep::banned(std::int64_t row) const {
       index(banned_starts_[index(row + 1)] - banned_starts_[index(row)]));
 }
 
-Hypothesis Lockstep::finished(std::int64_t row) const {
-  Hypothesis hypothesis = sequence(row).so_far;
-  add(hypothesis, log_probability(row, plan_.end));
+bool Lockstep::is_end(std::int32_t token) const {
+  return std::ranges::find(plan_.ends, token) != plan_.ends.end();
+}
+
+std::optional<Finish> Lockstep::finish(const Extension& extension) const {
+  if (is_end(extension.token)) return full(extension.row) ? Finish::length : Finish::end;
+  const Sequence& s = sequence(extension.row);
+  if (plan_.stop) {
+    std::vector<std::int32_t> tokens = s.so_far.tokens;
+    tokens.push_back(extension.token);
+    if (plan_.stop(tokens)) return Finish::stop;
+  }
+  const bool is_last = std::ssize(s.so_far.tokens) + 1 >= longest(s.sentence);
+  return plan_.is_cut && is_last ? std::optional(Finish::length) : std::nullopt;
+}
+
+Hypothesis Lockstep::finished(const Extension& extension, Finish finish) const {
+  Hypothesis hypothesis = sequence(extension.row).so_far;
+  if (!is_end(extension.token)) hypothesis.tokens.push_back(extension.token);
+  add(hypothesis, log_probability(extension.row, extension.token));
   const auto length = std::ssize(hypothesis.token_log_probabilities);
   hypothesis.score = hypothesis.log_probability / length_divisor(plan_.options, length);
-  hypothesis.row = row;
+  hypothesis.finish = finish;
+  hypothesis.row = extension.row;
   return hypothesis;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,10 +40,12 @@ class Lockstep {
   std::int64_t rows() const { return std::ssize(sequences_); }
   const Sequence& sequence(std::int64_t row) const { return sequences_[index(row)]; }
   std::int64_t sentences() const { return std::ssize(longest_); }
-  /// The maximum number of tokens of a sentence.
+  /// The maximum number of tokens of a sentence, without the end token.
   std::int64_t longest(std::int64_t sentence) const { return longest_[index(sentence)]; }
   /// Whether a sequence has its maximum number of tokens: only the end token may follow.
   bool full(std::int64_t row) const;
+  /// Whether there is one next token to choose: one that the start forces, or the end.
+  bool is_settled(std::int64_t row) const { return is_forced(row) || full(row); }
 
   /// Feeds the last tokens to the model and finds the k most probable next ones. Throws heed::Error
   /// if a score is NaN or +inf.
@@ -52,7 +55,7 @@ class Lockstep {
   /// At most k allowed next tokens, most probable first, among equals the lowest first; none of
   /// probability 0.
   std::span<const std::int32_t> likeliest(std::int64_t row) const;
-  /// The log-probability, under the model, of a token after a sequence.
+  /// The log-probability, under the model, of a token after a sequence; 0 for a forced one.
   float log_probability(std::int64_t row, std::int32_t token) const;
   /// The scores (logits) of all tokens; [V].
   std::span<const float> scores(std::int64_t row) const;
@@ -62,21 +65,30 @@ class Lockstep {
   }
   /// The tokens that the rules forbid, in ascending order.
   std::span<const std::int32_t> banned(std::int64_t row) const;
-  /// The sequence with the end token.
-  Hypothesis finished(std::int64_t row) const;
+  /// How a sequence is completed by a token; none if it goes on.
+  std::optional<Finish> finish(const Extension& extension) const;
+  /// A sequence with the token that completes it.
+  Hypothesis finished(const Extension& extension, Finish finish) const;
 
   /// Continues with these sequences only, each with one more token; ordered by sentence.
   void advance(std::span<const Extension> extensions);
 
  private:
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+  bool is_end(std::int32_t token) const;
+  bool is_forced(std::int64_t row) const;
+  const std::vector<std::int32_t>& forced(std::int64_t row) const {
+    return forced_[index(sequence(row).sentence)];
+  }
+  void renormalise();
   void collect_banned();
   void check_scores() const;
 
   StepModel& model_;
   const SearchPlan& plan_;
   std::int64_t vocabulary_;
-  std::vector<std::int64_t> longest_;  // [sentences]
+  std::vector<std::int64_t> longest_;              // [sentences]
+  std::vector<std::vector<std::int32_t>> forced_;  // [sentences]
   std::vector<Sequence> sequences_;
   std::vector<std::int32_t> last_;  // the last token of each row, not yet given to the model
 

@@ -1,15 +1,18 @@
 #include "heed/generation/model_folder.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/generation/foreign_folder.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/io/paths.h"
 #include "heed/nn/checkpoint_file.h"
+#include "heed/nn/init.h"
 #include "heed/tensor/memory_limit.h"
 
 namespace heed {
@@ -25,18 +28,37 @@ struct FolderConfig {
   std::string tokenizer;                           // of a task with one vocabulary
   std::string source_tokenizer, target_tokenizer;  // of translation
   std::vector<std::string> labels;                 // of classification
+  std::optional<LoraConfig> lora;                  // of models with adapters
+  std::string origin;                              // of imported models: a folder inside
+  Scoring scoring = Scoring::softmax;              // of classification
+  TextFrame frame = TextFrame::begin;              // of models without decoder
+  std::string prompt;                              // of sentence encoders
+  std::int64_t mask = 0;                           // of models of masked tokens
   ModelChoice model;
 
   void fields(io::Fields& field) {
     field("kind", kind, "the kind of model");
-    if (model.kind().task == Task::translate) {
+    if (!origin.empty()) {
+      field("origin", origin, "folder with the files that the model was imported with");
+    } else if (model.kind().task == Task::translate) {
       field("source_tokenizer", source_tokenizer, "file of the source's tokenizer");
       field("target_tokenizer", target_tokenizer, "file of the target's tokenizer");
     } else {
       field("tokenizer", tokenizer, "file of the tokenizer");
     }
+    const Task task = origin.empty() ? model.kind().task : Task::language;
     if (model.kind().task == Task::classify) field("labels", labels, "names of the classes");
+    if (task == Task::classify) {
+      field("scoring", scoring, "what the scores of classes become");
+    }
+    if (task == Task::embed) field("prompt", prompt, "text before every text");
+    if (task == Task::fill)
+      field("mask", mask, "the token that stands for a masked one", {.min = 0});
+    if (task == Task::classify || task == Task::embed || task == Task::fill) {
+      field("frame", frame, "tokens around a text");
+    }
     field("model", model, "the model");
+    if (lora) field("lora", *lora, "adapters of the model");
   }
 };
 
@@ -53,7 +75,18 @@ std::string write_tokenizer(const Tokenizer& tokenizer, const fs::path& folder,
   return first;
 }
 
-void write(const FolderConfig& config, const Model& model, const fs::path& folder) {
+// Writes the files of the origin, if there is one.
+bool write_origin(FolderConfig& config, const std::shared_ptr<Origin>& origin,
+                  const fs::path& folder) {
+  if (!origin) return false;
+  config.origin = kOriginFolder;
+  fs::create_directory(folder / kOriginFolder);
+  origin->write(folder / kOriginFolder);
+  return true;
+}
+
+void write(FolderConfig config, const Model& model, const fs::path& folder) {
+  if (model.lora().rank > 0) config.lora = model.lora();
   io::save_config(folder / kModelConfigFile, config);
   save_parameters(model, folder / kModelFile);
 }
@@ -73,22 +106,25 @@ std::unique_ptr<Model> make_model(const FolderConfig& config, const io::Safetens
                   "and {} bytes: they do not belong together, or one of them is damaged",
                   (folder / kModelConfigFile).string(), kModelFile, weights.entries().size(),
                   stored));
+  const init::Skipped skipped;
   Generator unused(0);
-  return config.model.make(unused);
+  std::unique_ptr<Model> model = config.model.make(unused);
+  if (config.lora) model->adapt(*config.lora, unused);
+  return model;
+}
+
+std::unique_ptr<Model> read_any_model(const FolderConfig& config, const fs::path& folder) {
+  const io::SafetensorsFile weights = io::SafetensorsFile::open(folder / kModelFile);
+  std::unique_ptr<Model> model = make_model(config, weights, folder);
+  load_tensors(model->every_name(), weights);
+  model->eval();
+  return model;
 }
 
 // The model of a folder as the interface of its task.
 template <typename Interface>
 std::unique_ptr<Interface> read_model(const FolderConfig& config, const fs::path& folder) {
-  const io::SafetensorsFile weights = io::SafetensorsFile::open(folder / kModelFile);
-  std::unique_ptr<Model> model = make_model(config, weights, folder);
-  auto* const typed = dynamic_cast<Interface*>(model.get());
-  HEED_ASSERT(typed != nullptr);
-  model.release();
-  std::unique_ptr<Interface> owned(typed);
-  load_tensors(owned->every_name(), weights);
-  owned->eval();
-  return owned;
+  return as_interface<Interface>(read_any_model(config, folder));
 }
 
 Translator read_translator(const FolderConfig& config, const fs::path& folder) {
@@ -100,8 +136,11 @@ Translator read_translator(const FolderConfig& config, const fs::path& folder) {
   return {read_model<TranslationModel>(config, folder), source, target};
 }
 
-void check_vocabulary(std::int64_t model, const Tokenizer& tokenizer, const fs::path& folder) {
-  HEED_CHECK(model == tokenizer.size(),
+// Models of other programs may have more rows than tokens.
+void check_vocabulary(std::int64_t model, const Tokenizer& tokenizer, const fs::path& folder,
+                      TextFrame frame = TextFrame::begin) {
+  const bool is_whole = model == tokenizer.size();
+  HEED_CHECK(is_whole || (frame == TextFrame::special && model > tokenizer.size()),
              "[model] {}: the model has a vocabulary of {}, its tokenizer {} tokens: they do not "
              "belong together",
              folder.string(), model, tokenizer.size());
@@ -116,8 +155,9 @@ TextGenerator read_generator(const FolderConfig& config, const fs::path& folder)
 
 TextClassifier read_classifier(const FolderConfig& config, const fs::path& folder) {
   TextClassifier classifier{read_model<ClassificationModel>(config, folder),
-                            load_tokenizer(folder / config.tokenizer), config.labels};
-  check_vocabulary(classifier.model->vocabulary(), *classifier.tokenizer, folder);
+                            load_tokenizer(folder / config.tokenizer), config.labels, config.frame,
+                            config.scoring};
+  check_vocabulary(classifier.model->vocabulary(), *classifier.tokenizer, folder, config.frame);
   HEED_CHECK(classifier.model->classes() == std::ssize(classifier.labels),
              "[model] {}: the model has {} classes, and there are {} labels: they do not belong "
              "together",
@@ -125,10 +165,66 @@ TextClassifier read_classifier(const FolderConfig& config, const fs::path& folde
   return classifier;
 }
 
+TextEmbedder read_embedder(const FolderConfig& config, const fs::path& folder) {
+  TextEmbedder embedder{read_model<EncodingModel>(config, folder),
+                        load_tokenizer(folder / config.tokenizer), config.frame, config.prompt};
+  check_vocabulary(embedder.model->vocabulary(), *embedder.tokenizer, folder, config.frame);
+  return embedder;
+}
+
+TextFiller read_filler(const FolderConfig& config, const fs::path& folder) {
+  TextFiller filler{read_model<FillingModel>(config, folder),
+                    load_tokenizer(folder / config.tokenizer),
+                    static_cast<std::int32_t>(config.mask), config.frame};
+  check_vocabulary(filler.model->vocabulary(), *filler.tokenizer, folder, config.frame);
+  HEED_CHECK(config.mask < filler.tokenizer->size(),
+             "[model] {}: the mask is token {}, the tokenizer has {} tokens: they do not belong "
+             "together",
+             folder.string(), config.mask, filler.tokenizer->size());
+  return filler;
+}
+
 FolderConfig read_config(const fs::path& folder) {
   FolderConfig config{ModelChoice(kind_of_model(folder))};
+  const io::Value value = io::detail::read_config(folder / kModelConfigFile);
+  if (io::find(*value.table(), "lora") != nullptr) config.lora.emplace();
+  if (io::find(*value.table(), "origin") != nullptr) config.origin = kOriginFolder;
   io::load_config(folder / kModelConfigFile, config);
   return config;
+}
+
+LoadedModel import_any(const ForeignFolder& folder) {
+  switch (folder.import.model.kind().task) {
+    case Task::translate:
+      return import_translator(folder);
+    case Task::language:
+      return import_generator(folder);
+    case Task::classify:
+      return import_classifier(folder);
+    case Task::embed:
+      return import_embedder(folder);
+    case Task::fill:
+      return import_filler(folder);
+  }
+  HEED_ASSERT(false);
+}
+
+// A model that another program has written.
+LoadedModel load_foreign(const ForeignFolder& folder) {
+  LoadedModel loaded = import_any(folder);
+  std::visit([&](auto& model) { model.origin = origin_of(folder); }, loaded);
+  return loaded;
+}
+
+// An imported model that heed has written: its own weights, the settings of its origin.
+ForeignFolder reopen(const FolderConfig& config, const fs::path& folder) {
+  const fs::path origin = folder / kOriginFolder;
+  return {.path = origin,
+          .config = ForeignConfig::read(origin / kModelConfigFile),
+          .generation = read_generation(origin),
+          .tensors = io::TensorSource::open(folder / kModelFile),
+          .import = {.model = config.model, .names = {}, .labels = config.labels},
+          .make_model = [&config, folder] { return read_any_model(config, folder); }};
 }
 
 // The model of a folder, which must be of that task.
@@ -152,11 +248,13 @@ std::filesystem::path find_model(const std::filesystem::path& folder) {
 }
 
 const ModelKind& kind_of_model(const std::filesystem::path& folder) {
+  if (is_foreign(folder)) return open_foreign(folder).import.model.kind();
   const std::filesystem::path path = folder / kModelConfigFile;
-  HEED_CHECK(io::exists(path),
-             "[model] {} has no {}: give the folder of a model that `heed train` has written, or "
-             "one of its checkpoints",
-             folder.string(), kModelConfigFile);
+  HEED_CHECK(
+      io::exists(path),
+      "[model] {} has no {}: give the folder of a model that `heed train` has written, one of "
+      "its checkpoints, or a Hugging Face folder",
+      folder.string(), kModelConfigFile);
   const io::Value value = io::detail::read_config(path);
   const io::Value::Table* const table = value.table();
   const io::Value* const name = table != nullptr ? io::find(*table, "kind") : nullptr;
@@ -172,16 +270,22 @@ const ModelKind& kind_of_model(const std::filesystem::path& folder) {
 
 LoadedModel load_model(const std::filesystem::path& place) {
   const fs::path folder = find_model(place);
+  if (is_foreign(folder)) return load_foreign(open_foreign(folder));
   const FolderConfig config = read_config(folder);
+  if (!config.origin.empty()) return load_foreign(reopen(config, folder));
   switch (config.model.kind().task) {
     case Task::translate:
       return read_translator(config, folder);
     case Task::language:
       return read_generator(config, folder);
     case Task::classify:
+      return read_classifier(config, folder);
+    case Task::embed:
+      return read_embedder(config, folder);
+    case Task::fill:
       break;
   }
-  return read_classifier(config, folder);
+  return read_filler(config, folder);
 }
 
 Translator load_translator(const std::filesystem::path& place) {
@@ -196,26 +300,63 @@ TextClassifier load_text_classifier(const std::filesystem::path& place) {
   return load_as<TextClassifier>(place, Task::classify);
 }
 
+TextEmbedder load_text_embedder(const std::filesystem::path& place) {
+  return load_as<TextEmbedder>(place, Task::embed);
+}
+
+TextFiller load_text_filler(const std::filesystem::path& place) {
+  return load_as<TextFiller>(place, Task::fill);
+}
+
 void save_model(const Translator& translator, const std::filesystem::path& folder) {
   const bool shared = translator.source() == translator.target();
   FolderConfig config(translator.model().choice());
-  config.source_tokenizer = write_tokenizer(*translator.source(), folder, shared ? "" : "source_");
-  config.target_tokenizer =
-      shared ? config.source_tokenizer : write_tokenizer(*translator.target(), folder, "target_");
+  if (!write_origin(config, translator.origin, folder)) {
+    config.source_tokenizer =
+        write_tokenizer(*translator.source(), folder, shared ? "" : "source_");
+    config.target_tokenizer =
+        shared ? config.source_tokenizer : write_tokenizer(*translator.target(), folder, "target_");
+  }
   write(config, translator.model(), folder);
 }
 
 void save_model(const TextGenerator& generator, const std::filesystem::path& folder) {
   FolderConfig config(generator.model->choice());
-  config.tokenizer = write_tokenizer(*generator.tokenizer, folder, "");
+  if (!write_origin(config, generator.origin, folder)) {
+    config.tokenizer = write_tokenizer(*generator.tokenizer, folder, "");
+  }
   write(config, *generator.model, folder);
 }
 
 void save_model(const TextClassifier& classifier, const std::filesystem::path& folder) {
   FolderConfig config(classifier.model->choice());
-  config.tokenizer = write_tokenizer(*classifier.tokenizer, folder, "");
+  if (!write_origin(config, classifier.origin, folder)) {
+    config.tokenizer = write_tokenizer(*classifier.tokenizer, folder, "");
+  }
   config.labels = classifier.labels;
+  config.scoring = classifier.scoring;
+  config.frame = classifier.frame;
   write(config, *classifier.model, folder);
+}
+
+void save_model(const TextEmbedder& embedder, const std::filesystem::path& folder) {
+  FolderConfig config(embedder.model->choice());
+  if (!write_origin(config, embedder.origin, folder)) {
+    config.tokenizer = write_tokenizer(*embedder.tokenizer, folder, "");
+  }
+  config.frame = embedder.frame;
+  config.prompt = embedder.prompt;
+  write(config, *embedder.model, folder);
+}
+
+void save_model(const TextFiller& filler, const std::filesystem::path& folder) {
+  FolderConfig config(filler.model->choice());
+  if (!write_origin(config, filler.origin, folder)) {
+    config.tokenizer = write_tokenizer(*filler.tokenizer, folder, "");
+  }
+  config.frame = filler.frame;
+  config.mask = filler.mask;
+  write(config, *filler.model, folder);
 }
 
 }  // namespace heed

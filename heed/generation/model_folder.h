@@ -1,5 +1,6 @@
 // A trained model as a folder: config.json says what it is, model.safetensors holds its parameters,
-// and the files of its tokenizers lie beside them.
+// and the files of its tokenizers lie beside them. Folders of Hugging Face are read too
+// (foreign_folder.h).
 //
 //   const LoadedModel model = load_model("folder");       // whatever it holds
 //   const Translator translator = load_translator("folder");  // or that, or an error
@@ -27,11 +28,12 @@ inline constexpr std::string_view kLastCheckpoint = "checkpoint_last";
 /// its last one if none was validated.
 std::filesystem::path find_model(const std::filesystem::path& folder);
 
-/// The kind of model that a folder holds; throws if it is none of heed's.
+/// The kind of model that a folder holds; throws if heed does not know it.
 const ModelKind& kind_of_model(const std::filesystem::path& folder);
 
 /// A model of any task.
-using LoadedModel = std::variant<Translator, TextGenerator, TextClassifier>;
+using LoadedModel =
+    std::variant<Translator, TextGenerator, TextClassifier, TextEmbedder, TextFiller>;
 
 /// Reads a folder, ready for use (not for training). The folder of a whole training run will do:
 /// find_model().
@@ -41,10 +43,14 @@ LoadedModel load_model(const std::filesystem::path& place);
 Translator load_translator(const std::filesystem::path& place);
 TextGenerator load_text_generator(const std::filesystem::path& place);
 TextClassifier load_text_classifier(const std::filesystem::path& place);
+TextEmbedder load_text_embedder(const std::filesystem::path& place);
+TextFiller load_text_filler(const std::filesystem::path& place);
 
 /// Writes config.json, model.safetensors and the files of the tokenizers into a folder that exists.
 void save_model(const Translator& translator, const std::filesystem::path& folder);
 void save_model(const TextGenerator& generator, const std::filesystem::path& folder);
 void save_model(const TextClassifier& classifier, const std::filesystem::path& folder);
+void save_model(const TextEmbedder& embedder, const std::filesystem::path& folder);
+void save_model(const TextFiller& filler, const std::filesystem::path& folder);
 
 }  // namespace heed

@@ -12,7 +12,8 @@ void SearchOptions::fields(io::Fields& field) {
   field("beam_size", beam_size, "number of hypotheses; 1: greedy search", kBeamLimits);
   field("n_best", n_best, "number of results per sentence", kBeamLimits);
   field("stopping", stopping,
-        "stop when no better result is possible, or when beam_size are finished");
+        "stop when no better result is possible, when beam_size are finished, or when they are and "
+        "none seems possible");
   field("length_penalty", length_penalty, "alpha, the weight of the length in scores",
         {.min = 0, .max = 10});
   field("length_penalty_form", length_penalty_form,

@@ -28,8 +28,10 @@ enum class SearchMethod : std::uint8_t {
 };
 enum class LengthPenalty : std::uint8_t { power, gnmt };
 enum class Stopping : std::uint8_t {
-  exact,  // when no running hypothesis can change the n best
-  first,  // when beam_size are finished, as fairseq does: faster, but perhaps not the best
+  exact,     // when no running hypothesis can change the n best
+  first,     // when beam_size are finished, as fairseq does: faster, but perhaps not the best
+  estimate,  // when beam_size are finished and the best running one, at its present length, is
+             // no better than the worst of them, as transformers does
 };
 
 /// The names that configs use.
@@ -39,8 +41,9 @@ constexpr std::array<io::EnumName<SearchMethod>, 2> enum_names(SearchMethod) {
 constexpr std::array<io::EnumName<LengthPenalty>, 2> enum_names(LengthPenalty) {
   return {{{LengthPenalty::power, "power"}, {LengthPenalty::gnmt, "gnmt"}}};
 }
-constexpr std::array<io::EnumName<Stopping>, 2> enum_names(Stopping) {
-  return {{{Stopping::exact, "exact"}, {Stopping::first, "first"}}};
+constexpr std::array<io::EnumName<Stopping>, 3> enum_names(Stopping) {
+  return {
+      {{Stopping::exact, "exact"}, {Stopping::first, "first"}, {Stopping::estimate, "estimate"}}};
 }
 
 /// Limits of the options. A search keeps all its hypotheses in memory at once. The scores of a

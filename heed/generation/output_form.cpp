@@ -69,7 +69,7 @@ ObservedWeights observed_for(const OutputForm& form) {
 std::string alignment_text(const Translator& translator, std::span<const std::int32_t> tokens_read,
                            const Hypothesis& hypothesis, const OutputForm& form) {
   const std::vector<std::int32_t>& tokens = hypothesis.tokens;
-  if (tokens_read.size() <= 1 || tokens.empty()) return "";
+  if (translator.is_empty(tokens_read) || tokens.empty()) return "";
   HEED_CHECK(hypothesis.weights,
              "[alignment] the translation was not observed: set TranslateOptions::observed");
   const bool of_words = form.alignment_unit == AlignmentUnit::words;
@@ -77,10 +77,13 @@ std::string alignment_text(const Translator& translator, std::span<const std::in
   if (form.alignment == AlignmentForm::soft && !of_words) return to_soft_text(all);
   // The end tokens are not words. A token that attends most to the end token is linked to the word
   // that it attends to most.
-  const Tensor inner = without_ends(all);  // [T, S - 1]
-  const auto source = tokens_read.first(tokens_read.size() - 1);
+  const AlignmentEdges edges = edges_of(translator, hypothesis);
+  const Tensor inner = without_ends(all, edges);  // [T, S - 1]
+  const auto source = tokens_read.subspan(static_cast<std::size_t>(edges.source_before),
+                                          static_cast<std::size_t>(inner.size(1)));
+  const auto target = std::span(tokens).subspan(static_cast<std::size_t>(edges.target_before));
   const auto source_words = word_numbers(word_spans(*translator.source(), source), source.size());
-  const auto target_words = word_numbers(word_spans(*translator.target(), tokens), tokens.size());
+  const auto target_words = word_numbers(word_spans(*translator.target(), target), target.size());
   const WordMap words{source_words, target_words};
   if (form.alignment == AlignmentForm::soft) return to_soft_text(merge_words(inner, words));
   const Alignment links = hard_alignment(inner);

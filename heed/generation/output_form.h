@@ -49,7 +49,7 @@ std::string output_lines(const Translator& translator, const Translated& transla
                          const OutputForm& form, const SearchOptions& search);
 
 /// The alignment of one result as text. Soft alignments of tokens have the end tokens as last row
-/// and column; all others omit the end tokens.
+/// and column, and languages; all others omit these.
 std::string alignment_text(const Translator& translator, std::span<const std::int32_t> source,
                            const Hypothesis& hypothesis, const OutputForm& form);
 

@@ -97,9 +97,9 @@ std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const
   const bool whole = options.top_k == 0 && options.top_p >= 1.0;
 
   const auto pick = [&](const Lockstep& lockstep, std::int64_t row) -> std::int32_t {
-    if (lockstep.full(row)) {
-      const std::span<const std::int32_t> end = lockstep.likeliest(row);
-      return end.empty() ? kernels::kNoToken : end[0];
+    if (lockstep.is_settled(row)) {
+      const std::span<const std::int32_t> only = lockstep.likeliest(row);
+      return only.empty() ? kernels::kNoToken : only[0];
     }
     const Scratch<float> scratch(std::ssize(all));
     tempered(lockstep, row, options.temperature, scratch.data());
@@ -112,7 +112,7 @@ std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const
   };
   Lockstep lockstep(model, starts, plan, options.n_best);
   constexpr std::int64_t kCost = 16;  // operations per token of the vocabulary, roughly
-  return roll_out(lockstep, plan, 1, [&](const Lockstep& now, std::span<std::int32_t> picked) {
+  return roll_out(lockstep, 1, [&](const Lockstep& now, std::span<std::int32_t> picked) {
     parallel_for(now.rows(), kCost * std::ssize(all),
                  [&](std::int64_t row) { picked[static_cast<std::size_t>(row)] = pick(now, row); });
   });

@@ -10,8 +10,9 @@ TranslationFilter::TranslationFilter(const Translator& translator, const Transla
           ordering,
           [&translator, options](std::span<const Sources::Item> batch) {
             std::vector<Translator::Source> sources;
-            for (const auto& [number, tokens] : batch) {
-              sources.push_back({tokens, static_cast<std::uint64_t>(number)});
+            for (const auto& [number, source] : batch) {
+              sources.push_back(source);
+              sources.back().stream = static_cast<std::uint64_t>(number);
             }
             auto found = translator.translate_batch(sources, options);
             std::vector<Translated> results;
@@ -25,9 +26,9 @@ TranslationFilter::TranslationFilter(const Translator& translator, const Transla
             emit(translated);
           }) {}
 
-void TranslationFilter::add(std::vector<std::int32_t> source) {
+void TranslationFilter::add(std::vector<std::int32_t> source, std::vector<std::int32_t> prefix) {
   const std::int64_t length = std::ssize(source);
-  filter_.add(std::move(source), length);
+  filter_.add({.tokens = std::move(source), .prefix = std::move(prefix)}, length);
 }
 
 }  // namespace heed

@@ -31,13 +31,14 @@ class TranslationFilter {
   TranslationFilter(const Translator& translator, const TranslateOptions& options,
                     const OrderingOptions& ordering, Emit emit);
 
-  /// Adds the next source; the translation of one without tokens is empty.
-  void add(std::vector<std::int32_t> source);
+  /// Adds the next source; the translation of one without tokens is empty. Translations begin with
+  /// the tokens of `prefix`.
+  void add(std::vector<std::int32_t> source, std::vector<std::int32_t> prefix = {});
   /// Translates all waiting sources.
   void flush() { filter_.flush(); }
 
  private:
-  using Sources = OrderedFilter<std::vector<std::int32_t>, Translated>;
+  using Sources = OrderedFilter<Translator::Source, Translated>;
 
   Sources filter_;
 };

@@ -8,7 +8,6 @@
 #include "heed/generation/decoding_steps.h"
 #include "heed/generation/examine.h"
 #include "heed/generation/ordering.h"
-#include "heed/generation/plan.h"
 #include "heed/generation/search.h"
 #include "heed/generation/watched_steps.h"
 #include "heed/ops/view.h"
@@ -46,10 +45,10 @@ bool is_complete(const ModelWeights& weights, ObservedWeights what) {
 
 }  // namespace
 
-Translator::Translator(std::unique_ptr<TranslationModel> model,
+Translator::Translator(std::shared_ptr<TranslationModel> model,
                        std::shared_ptr<const Tokenizer> source,
                        std::shared_ptr<const Tokenizer> target)
-    : model_(std::move(model)), source_(std::move(source)), target_(std::move(target)) {
+    : Translator(std::move(model), source, target, plain_format(*source, *target)) {
   HEED_CHECK(
       source_->size() == model_->source_vocabulary() &&
           target_->size() == model_->target_vocabulary(),
@@ -58,21 +57,71 @@ Translator::Translator(std::unique_ptr<TranslationModel> model,
       source_->size(), target_->size(), model_->source_vocabulary(), model_->target_vocabulary());
 }
 
+Translator::Translator(std::shared_ptr<TranslationModel> model,
+                       std::shared_ptr<const Tokenizer> source,
+                       std::shared_ptr<const Tokenizer> target, TranslationFormat format)
+    : model_(std::move(model)),
+      source_(std::move(source)),
+      target_(std::move(target)),
+      format_(std::move(format)),
+      frame_(frame_for(format_, "", "")) {}
+
+Translator Translator::between(std::string_view source, std::string_view target) const {
+  Translator other = *this;
+  other.frame_ = frame_for(format_, source, target);
+  return other;
+}
+
 std::vector<std::int32_t> Translator::read(std::string_view sentence) const {
-  std::vector<std::int32_t> ids = source_->encode(sentence);
-  ids.push_back(source_->special().end);
+  HEED_CHECK(!frame_.lacks_target,
+             "[translate] the model writes {} languages: choose one with --target-language "
+             "(target_language in Python; `heed translate --list-languages` lists them)",
+             format_.languages.all.size());
+  std::vector<std::int32_t> ids = frame_.before;
+  const std::vector<std::int32_t> words = source_->encode(sentence);
+  ids.insert(ids.end(), words.begin(), words.end());
+  ids.insert(ids.end(), frame_.after.begin(), frame_.after.end());
   return ids;
+}
+
+std::vector<std::int32_t> Translator::read_result(std::string_view text) const {
+  std::vector<std::int32_t> ids = frame_.forced;
+  const std::vector<std::int32_t> words = target_->encode(text);
+  ids.insert(ids.end(), words.begin(), words.end());
+  return ids;
+}
+
+std::string Translator::text_of(std::span<const std::int32_t> tokens) const {
+  if (format_.languages.all.empty()) return target_->decode(tokens);
+  std::vector<std::int32_t> words(tokens.begin(), tokens.end());
+  std::erase_if(words, [&](std::int32_t token) {
+    return std::ranges::find(format_.languages.all, token, &Language::token) !=
+           format_.languages.all.end();
+  });
+  return target_->decode(words);
+}
+
+std::vector<Start> Translator::starts_of(std::span<const Source> sources) const {
+  std::vector<Start> starts;
+  for (const auto& [tokens, stream, prefix] : sources) {
+    Start start{.token = frame_.start,
+                .source_length = std::ssize(tokens),
+                .stream = stream,
+                .forced = frame_.forced};
+    start.forced.insert(start.forced.end(), prefix.begin(), prefix.end());
+    HEED_CHECK(std::ssize(start.forced) < model_->max_target(),
+               "[translate] a prefix of {} tokens: the model writes at most {}", prefix.size(),
+               model_->max_target() - 1);
+    starts.push_back(std::move(start));
+  }
+  return starts;
 }
 
 std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
                                             const TranslateOptions& options) const {
   const NoGrad no_grad;
   const PaddedRows batch = padded(sources, source_->special().padding);
-  std::vector<Start> starts;
-  for (const auto& [tokens, stream] : sources) {
-    starts.push_back(
-        {.token = target_->special().begin, .source_length = std::ssize(tokens), .stream = stream});
-  }
+  const std::vector<Start> starts = starts_of(sources);
   std::vector<LayerWeights> encoder;
   const Memory memory = model_->encode(
       batch.tokens, batch.lengths, options.observed == ObservedWeights::all ? &encoder : nullptr);
@@ -84,7 +133,7 @@ std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
   WatchedSteps watched(steps, [&](std::span<const std::int32_t>) {
     if (options.on_step) options.on_step();
   });
-  std::vector<NBest> found = search(watched, starts, make_plan(bounded, target_->special()));
+  std::vector<NBest> found = search(watched, starts, plan_for(format_, bounded));
   if (options.observed == ObservedWeights::none) return found;
   for (std::size_t b = 0; b < found.size(); ++b) {
     const std::vector<std::int32_t>& source = sources[b].tokens;
@@ -108,7 +157,7 @@ std::vector<std::vector<Translation>> Translator::translate_batch(
   std::vector<Source> spoken;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i].tokens.size() <= 1) {
+    if (is_empty(sources[i].tokens)) {
       results[i].push_back({});
     } else {
       spoken.push_back(sources[i]);
@@ -119,7 +168,7 @@ std::vector<std::vector<Translation>> Translator::translate_batch(
   std::vector<NBest> found = search_batch(spoken, options);
   for (std::size_t k = 0; k < places.size(); ++k) {
     for (Hypothesis& hypothesis : found[k]) {
-      std::string text = target_->decode(hypothesis.tokens);
+      std::string text = text_of(hypothesis.tokens);
       results[places[k]].push_back({std::move(text), std::move(hypothesis)});
     }
   }
@@ -133,11 +182,13 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   std::vector<std::vector<Translation>> results(sentences.size());
   std::vector<std::int64_t> lengths;
   for (const auto& source : sources) lengths.push_back(std::ssize(source));
+  std::vector<std::int32_t> prefix;
+  if (!options.prefix.empty()) prefix = target_->encode(options.prefix);
   for (const auto& batch : plan_batches(lengths, {.batch_tokens = options.batch_tokens})) {
     std::vector<Source> chosen;
     for (const std::int64_t place : batch) {
       chosen.push_back(
-          {sources[static_cast<std::size_t>(place)], static_cast<std::uint64_t>(place)});
+          {sources[static_cast<std::size_t>(place)], static_cast<std::uint64_t>(place), prefix});
     }
     auto found = translate_batch(chosen, options);
     for (std::size_t k = 0; k < batch.size(); ++k) {

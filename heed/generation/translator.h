@@ -2,6 +2,8 @@
 //
 //   const Translator translator = load_translator("model");  // model_folder.h
 //   translator.translate({"A dog runs."}, {.beam_size = 5})[0][0].text;
+//
+// A model of several languages needs to know which: translator.between("en", "fr").
 #pragma once
 
 #include <functional>
@@ -13,6 +15,8 @@
 
 #include "heed/generation/hypothesis.h"
 #include "heed/generation/options.h"
+#include "heed/generation/origin.h"
+#include "heed/generation/translation_format.h"
 #include "heed/models/model.h"
 #include "heed/tensor/padding.h"
 #include "heed/text/tokenizer.h"
@@ -32,22 +36,31 @@ struct TranslateOptions {
   /// The attention weights that hypotheses keep, from the pass that writes them.
   ObservedWeights observed = ObservedWeights::none;
   std::function<void()> on_step = {};  // before each step of a search; may end it by throwing
+  std::string prefix = {};             // results of translate() begin with it
 };
 
 class Translator {
  public:
   /// Tokenizers of equal content may be one.
-  Translator(std::unique_ptr<TranslationModel> model, std::shared_ptr<const Tokenizer> source,
+  Translator(std::shared_ptr<TranslationModel> model, std::shared_ptr<const Tokenizer> source,
              std::shared_ptr<const Tokenizer> target);
+  /// A model of another program, which may have more tokens than its tokenizers.
+  Translator(std::shared_ptr<TranslationModel> model, std::shared_ptr<const Tokenizer> source,
+             std::shared_ptr<const Tokenizer> target, TranslationFormat format);
+
+  /// The same translator, with the same model, between two languages; "": as it is.
+  Translator between(std::string_view source, std::string_view target) const;
 
   /// The n best translations of each sentence, in the order given. A sentence without tokens has
   /// one translation, which is empty.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> sentences,
                                                   const TranslateOptions& options = {}) const;
-  /// A source as tokens, end included, and the random numbers it draws from when sampling.
+  /// A source as returned by read(), the random numbers it draws from when sampling, and the tokens
+  /// that its results begin with.
   struct Source {
     std::vector<std::int32_t> tokens;
     std::uint64_t stream = 0;
+    std::vector<std::int32_t> prefix = {};
   };
   /// The same for one batch of sources.
   std::vector<std::vector<Translation>> translate_batch(std::span<const Source> sources,
@@ -57,17 +70,34 @@ class Translator {
   std::vector<NBest> search_batch(std::span<const Source> sources,
                                   const TranslateOptions& options) const;
 
-  /// A sentence as the model reads it: its tokens and the end token.
+  /// A sentence as the model reads it: its tokens, the end token, and the language if the model
+  /// needs one.
   std::vector<std::int32_t> read(std::string_view sentence) const;
+  /// The tokens of a translation as those of results are: without end, but with a forced language.
+  std::vector<std::int32_t> read_result(std::string_view text) const;
+  /// The text of the tokens of a result.
+  std::string text_of(std::span<const std::int32_t> tokens) const;
+  /// Whether a source, as returned by read(), has no tokens of its own.
+  bool is_empty(std::span<const std::int32_t> source) const {
+    return std::ssize(source) <= frame_.around();
+  }
 
+  const TranslationFormat& format() const { return format_; }
+  std::shared_ptr<Origin> origin = {};  ///< Of an imported model; null: of heed's own.
+  /// The special tokens around sources and results.
+  const TranslationFrame& frame() const { return frame_; }
   TranslationModel& model() { return *model_; }
   const TranslationModel& model() const { return *model_; }
   const std::shared_ptr<const Tokenizer>& source() const { return source_; }
   const std::shared_ptr<const Tokenizer>& target() const { return target_; }
 
  private:
-  std::unique_ptr<TranslationModel> model_;
+  std::vector<Start> starts_of(std::span<const Source> sources) const;
+
+  std::shared_ptr<TranslationModel> model_;
   std::shared_ptr<const Tokenizer> source_, target_;
+  TranslationFormat format_;
+  TranslationFrame frame_;  // of the languages chosen
 };
 
 }  // namespace heed

@@ -2,6 +2,8 @@
 // fields.h binds members to these codecs; this file changes only for new field types.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <concepts>
 #include <cstdint>
 #include <iterator>
@@ -215,7 +217,7 @@ struct Codec<std::optional<T>> {
   static Value parse(std::string_view text) {
     return text == kNone ? Value{} : Codec<T>::parse(text);
   }
-  static std::string type_name() { return Codec<T>::type_name() + " or none"; }
+  static std::string type_name() { return fmt::format("{} or none", Codec<T>::type_name()); }
 };
 
 /// "at least 1", "from 0 to 1", or an empty string.

@@ -25,6 +25,9 @@ class MappedFile {
 
   /// The whole file; aligned to a page.
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// Says that a part of bytes() is not needed soon: its pages no longer count as memory of this
+  /// process. Reading it again is allowed.
+  void forget(std::span<const std::byte> part) const;
   /// The path as it was given.
   const std::filesystem::path& path() const { return path_; }
 
@@ -57,6 +60,8 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes);
   /// Appends text.
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+  /// Replaces bytes that were written before.
+  void rewrite(std::size_t offset, std::string_view text);
   /// Syncs the file and renames it to its name. After this returns, the file survives a power
   /// failure.
   void commit();

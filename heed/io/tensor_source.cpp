@@ -179,6 +179,12 @@ void TensorSource::add(TensorSource part) {
   files_.insert(files_.end(), part.files_.begin(), part.files_.end());
 }
 
+void TensorSource::join(TensorSource other, std::string_view prefix) {
+  for (TensorEntry& entry : other.entries_) entry.name.insert(0, prefix);
+  add(std::move(other));
+  sort_names();
+}
+
 void TensorSource::sort_names() {
   by_name_.clear();
   for (std::uint32_t i = 0; i < entries_.size(); ++i) by_name_.push_back(i);

@@ -36,6 +36,9 @@ class TensorSource {
   explicit TensorSource(const GgufFile& file, std::string_view source = "gguf");
   explicit TensorSource(const TorchFile& file, std::string_view source = "torch");
 
+  /// Adds the tensors of another source; their names get a prefix.
+  void join(TensorSource other, std::string_view prefix);
+
   /// All tensors; of several files, file by file.
   const std::vector<TensorEntry>& entries() const { return entries_; }
   bool contains(std::string_view name) const { return lookup(name) != nullptr; }

@@ -50,10 +50,9 @@ void BagOfWords::visit(ParameterVisitor& visitor) {
 
 ModelChoice BagOfWords::choice() const { return choice_of<BagOfWords>(kBagOfWords, config_); }
 
-Tensor BagOfWords::operator()(const Tensor& ids, const Tensor& lengths,
-                              std::vector<LayerWeights>* weights) const {
-  if (weights != nullptr) weights->clear();                   // there is no attention
-  return scores(dropout(masked_mean(tokens(ids), lengths)));  // [B, C]
+Tensor BagOfWords::operator()(const TextBatch& batch, std::vector<LayerWeights>* weights) const {
+  if (weights != nullptr) weights->clear();                               // there is no attention
+  return scores(dropout(masked_mean(tokens(batch.ids), batch.lengths)));  // [B, C]
 }
 
 std::int64_t BagOfWords::max_length() const { return std::numeric_limits<std::int64_t>::max(); }

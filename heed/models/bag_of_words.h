@@ -32,7 +32,7 @@ class BagOfWords : public ClassificationModel {
 
   void visit(ParameterVisitor& visitor) override;
   ModelChoice choice() const override;
-  Tensor operator()(const Tensor& ids, const Tensor& lengths = {},
+  Tensor operator()(const TextBatch& batch,
                     std::vector<LayerWeights>* weights = nullptr) const override;
   std::int64_t vocabulary() const override { return config_.vocabulary; }
   std::int64_t classes() const override { return config_.classes; }

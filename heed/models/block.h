@@ -8,6 +8,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,9 +18,17 @@
 
 namespace heed {
 
-/// The activation of a feed-forward network; the last two are gated (Shazeer 2020) and have three
+/// The activation of a feed-forward network; the last three are gated (Shazeer 2020) and have three
 /// linear layers instead of two.
-enum class FeedForwardKind : std::uint8_t { relu, gelu, gelu_tanh, silu, swiglu, geglu };
+enum class FeedForwardKind : std::uint8_t {
+  relu,
+  gelu,
+  gelu_tanh,
+  silu,
+  swiglu,
+  geglu,
+  geglu_tanh,
+};
 
 /// One row per kind: its name in configs, its function, and whether it is gated.
 struct FeedForwardEntry {
@@ -28,16 +37,17 @@ struct FeedForwardEntry {
   Activation activation;
   bool gated;
 };
-inline constexpr std::array<FeedForwardEntry, 6> kFeedForwardKinds = {
+inline constexpr std::array<FeedForwardEntry, 7> kFeedForwardKinds = {
     {{FeedForwardKind::relu, "relu", Activation::relu, false},
      {FeedForwardKind::gelu, "gelu", Activation::gelu, false},
      {FeedForwardKind::gelu_tanh, "gelu_tanh", Activation::gelu_tanh, false},
      {FeedForwardKind::silu, "silu", Activation::silu, false},
      {FeedForwardKind::swiglu, "swiglu", Activation::silu, true},
-     {FeedForwardKind::geglu, "geglu", Activation::gelu, true}}};
+     {FeedForwardKind::geglu, "geglu", Activation::gelu, true},
+     {FeedForwardKind::geglu_tanh, "geglu_tanh", Activation::gelu_tanh, true}}};
 
 /// The names that configs use.
-constexpr const std::array<FeedForwardEntry, 6>& enum_names(FeedForwardKind) {
+constexpr const std::array<FeedForwardEntry, 7>& enum_names(FeedForwardKind) {
   return kFeedForwardKinds;
 }
 constexpr std::array<io::EnumName<NormKind>, 2> enum_names(NormKind) {
@@ -48,6 +58,7 @@ constexpr std::array<io::EnumName<NormKind>, 2> enum_names(NormKind) {
 struct BlockNorm {
   NormKind kind = NormKind::layer;
   bool first = false;              // before attention and feed-forward (pre-norm), or after them
+  bool both = false;               // if first: their outputs have norms too, before the sum
   double eps = 1e-5;               // added to the variance
   std::optional<bool> final = {};  // a norm after the last layer; none: if norms come first
 };
@@ -72,6 +83,12 @@ struct BlockConfig {
   AttentionChoice attention = {};
   AttentionChoice cross_attention = {};  // of decoder layers; models that have them name its key
   PositionChoice positions = "sinusoidal";
+  bool shared_positions = false;  // all layers use the position parameters of the first one
+  /// One letter per layer, repeated as often as needed: 'G' has the attention and positions above,
+  /// 'L' (local) those below. Empty: all layers are alike.
+  std::string layer_pattern = {};
+  std::optional<AttentionChoice> local_attention = {};  // none: as attention
+  std::optional<PositionChoice> local_positions = {};   // none: as positions
 
   /// All but cross_attention, as keys of the model's own section.
   void fields(io::Fields& field);
@@ -79,6 +96,10 @@ struct BlockConfig {
   void validate() const;
 
   std::int64_t hidden_size() const { return hidden > 0 ? hidden : 4 * embed; }
+  /// The self-attentions of the layers: the block's and, if there are local layers, theirs.
+  std::vector<AttentionChoice> self_attentions() const;
+  /// The block of one layer of a stack: local options have taken the place of the others.
+  BlockConfig of_layer(std::int64_t layer) const;
   bool has_final_norm() const { return norm.final.value_or(norm.first); }
   NormConfig norm_config() const {
     return {.kind = norm.kind, .size = embed, .eps = norm.eps, .bias = bias};

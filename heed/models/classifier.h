@@ -1,33 +1,30 @@
-// A classifier of texts without decoder: Transformer layers, the mean of a text's positions, and a
-// linear map to scores of the classes.
+// A classifier of texts without decoder: Transformer layers, a vector made of a text's positions,
+// and a linear map to scores of the classes, after a dense layer if there is one.
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "heed/models/model_kind.h"
-#include "heed/models/stack.h"
-#include "heed/models/text_embedding.h"
+#include "heed/models/text_encoder.h"
 #include "heed/nn/linear.h"
 
 namespace heed {
 
 struct ClassifierConfig {
-  std::int64_t vocabulary = 0;
+  TextEncoderConfig encoder = {};
   std::int64_t classes = 0;
-  std::int64_t layers = 2;
-  BlockConfig block = default_block();
-
-  /// A small encoder: pre-norm, GELU.
-  static BlockConfig default_block();
+  Pooling pooling = Pooling::mean;
+  Activation head = Activation::none;  // of a dense layer before the scores; none: no such layer
 
   void fields(io::Fields& field);
   void validate() const;
   void set_sizes(const ModelSizes& sizes);
   /// Every attention of the model.
-  std::vector<AttentionChoice> attentions() const { return {block.attention}; }
+  std::vector<AttentionChoice> attentions() const { return encoder.attentions(); }
 };
 
-/// Parameters "tokens" (embeddings), "encoder" (a stack) and "scores".
+/// Parameters "tokens" (embeddings), "encoder" (a stack), "dense" (if there is a head) and
+/// "scores".
 class Classifier : public ClassificationModel {
  public:
   using Config = ClassifierConfig;
@@ -35,17 +32,18 @@ class Classifier : public ClassificationModel {
 
   void visit(ParameterVisitor& visitor) override;
   ModelChoice choice() const override;
-  /// The mean of a text without tokens is 0.
-  Tensor operator()(const Tensor& ids, const Tensor& lengths = {},
+  /// The vector of a text without tokens is 0.
+  Tensor operator()(const TextBatch& batch,
                     std::vector<LayerWeights>* weights = nullptr) const override;
-  std::int64_t vocabulary() const override { return config_.vocabulary; }
+  std::int64_t vocabulary() const override { return config_.encoder.vocabulary; }
   std::int64_t classes() const override { return config_.classes; }
-  std::int64_t max_length() const override { return tokens.max_length(); }
+  std::int64_t max_length() const override { return text.max_length(); }
 
   const Config& config() const { return config_; }
 
-  TextEmbedding tokens;
-  Stack encoder;
+  TextEncoder text;
+  std::optional<Linear> dense;  // with its activation
+  Dropout dropout;              // of the dense layer's result
   Linear scores;
 
  private:
@@ -53,6 +51,6 @@ class Classifier : public ClassificationModel {
 };
 
 inline constexpr ModelKind kClassifier = model_kind<Classifier>(
-    "classifier", "classify: Transformer layers and the mean of their outputs", Task::classify);
+    "classifier", "classify: Transformer layers and a vector of their outputs", Task::classify);
 
 }  // namespace heed

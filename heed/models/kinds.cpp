@@ -8,6 +8,8 @@
 #include "heed/models/bag_of_words.h"
 #include "heed/models/classifier.h"
 #include "heed/models/language_model.h"
+#include "heed/models/masked_model.h"
+#include "heed/models/sentence_encoder.h"
 #include "heed/models/transformer.h"
 
 namespace heed {
@@ -19,6 +21,8 @@ constinit const ModelKind kKinds[] = {
     kLanguageModel,
     kClassifier,
     kBagOfWords,
+    kSentenceEncoder,
+    kMaskedModel,
 };
 // clang-format on
 

@@ -33,12 +33,12 @@ const LanguageModelConfig& checked(const LanguageModelConfig& config) {
   return config;
 }
 
-Linear output_of(const LanguageModelConfig& config, const Weight& embeddings,
-                 Generator& generator) {
-  if (config.tied) return Linear(embeddings);
+OutputLayer output_of(const LanguageModelConfig& config, const Weight& embeddings,
+                      Generator& generator) {
+  if (config.tied) return OutputLayer(embeddings, {}, config.output_soft_cap);
   Tensor weight = empty({config.vocabulary, config.block.embed});  // [V, E]
   init::normal(weight, kDeviation, generator);
-  return Linear(Weight(weight.requires_grad()));
+  return OutputLayer(Weight(weight.requires_grad()), {}, config.output_soft_cap);
 }
 
 }  // namespace
@@ -58,13 +58,21 @@ void LanguageModelConfig::fields(io::Fields& field) {
   field("layers", layers, "number of layers", {.min = 1, .max = kMaxLayers});
   block.fields(field);
   field("tied", tied, "whether embeddings and output share one matrix");
+  field("scaled_embeddings", scaled_embeddings,
+        "whether embeddings are multiplied by the square root of embed");
+  field("output_soft_cap", output_soft_cap, "c: scores are c tanh(score / c); 0: as they are",
+        {.min = 0});
 }
 
 void LanguageModelConfig::validate() const {
   block.validate();
-  check_attention("language_model", {.key = "attention", .causal = true}, block.attention);
+  for (const AttentionChoice& attention : attentions()) {
+    check_attention("language_model", {.key = "attention", .causal = true}, attention);
+  }
   check_used("language_model", block, default_block(), attentions());
-  block.self_attention_of_layer();
+  for (std::int64_t i = 0; i < std::ssize(block.layer_pattern) + 1; ++i) {
+    block.of_layer(i).self_attention_of_layer();
+  }
 }
 
 void LanguageModelConfig::set_sizes(const ModelSizes& sizes) {
@@ -74,12 +82,12 @@ void LanguageModelConfig::set_sizes(const ModelSizes& sizes) {
 LanguageModel::LanguageModel(const Config& config, Generator& generator)
     : tokens({.vocabulary = checked(config).vocabulary,
               .embed = config.block.embed,
-              .scaled = false,
+              .scaled = config.scaled_embeddings,
               .dropout = config.block.dropout,
               .position = config.block.positions.config()},
              generator),
       decoder({.layers = config.layers, .block = config.block}, generator),
-      output(Linear(tokens.tokens.weight)),
+      output(tokens.tokens.weight),
       config_(config) {
   initialise(decoder, generator);
   output = output_of(config, tokens.tokens.weight, generator);

@@ -7,7 +7,6 @@
 #include "heed/models/model_kind.h"
 #include "heed/models/stack.h"
 #include "heed/models/text_embedding.h"
-#include "heed/nn/linear.h"
 
 namespace heed {
 
@@ -15,7 +14,9 @@ struct LanguageModelConfig {
   std::int64_t vocabulary = 0;
   std::int64_t layers = 6;
   BlockConfig block = default_block();
-  bool tied = true;  // embeddings and output share one matrix
+  bool tied = true;                // embeddings and output share one matrix
+  bool scaled_embeddings = false;  // multiplied by the square root of embed
+  double output_soft_cap = 0.0;    // c: scores are c tanh(score / c); 0: as they are
 
   /// A small GPT: pre-norm, GELU, no biases, no dropout, 256 learned positions.
   static BlockConfig default_block();
@@ -24,7 +25,7 @@ struct LanguageModelConfig {
   void validate() const;
   void set_sizes(const ModelSizes& sizes);
   /// Every attention of the model.
-  std::vector<AttentionChoice> attentions() const { return {block.attention}; }
+  std::vector<AttentionChoice> attentions() const { return block.self_attentions(); }
 };
 
 /// Parameters "tokens" (embeddings), "decoder" (a stack) and "output.weight" [V, E]; if tied, the
@@ -39,7 +40,7 @@ class LanguageModel : public CausalModel {
   Tensor operator()(const Tensor& ids, std::vector<LayerWeights>* weights = nullptr) const override;
   /// Throws if the attention cannot go step by step.
   std::unique_ptr<Decoding> start(std::int64_t batch) const override;
-  const Linear& output_layer() const override { return output; }
+  const OutputLayer& output_layer() const override { return output; }
   std::int64_t vocabulary() const override { return config_.vocabulary; }
   std::int64_t max_length() const override { return tokens.max_length(); }
 
@@ -47,7 +48,7 @@ class LanguageModel : public CausalModel {
 
   TextEmbedding tokens;
   Stack decoder;
-  Linear output;  // tied to the embeddings, or its own
+  OutputLayer output;  // tied to the embeddings, or its own
 
  private:
   Config config_;

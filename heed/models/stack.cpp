@@ -1,5 +1,8 @@
 #include "heed/models/stack.h"
 
+#include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "heed/autograd/checkpoint.h"
@@ -17,13 +20,30 @@ void StackState::observe(std::vector<LayerWeights>& to, ObservedWeights what) {
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].observe(to[i], what);
 }
 
+namespace {
+
+// The position parameters of all layers become those of the first one.
+void share_positions(std::vector<TransformerLayer>& layers) {
+  constexpr std::string_view kPosition = "self_attn.position.";
+  std::map<std::string, Tensor, std::less<>> shared;
+  const auto share = [&](const std::string& name, Tensor& parameter) {
+    if (!name.starts_with(kPosition)) return;
+    parameter = shared.try_emplace(name, parameter).first->second;
+  };
+  const auto ignore = [](Module&) {};
+  for (TransformerLayer& layer : layers) ParameterVisitor(share, ignore).root(layer);
+}
+
+}  // namespace
+
 Stack::Stack(const StackConfig& config, Generator& generator) {
   HEED_CHECK(config.layers >= 0 && config.layers <= kMaxLayers,
              "[stack] {} layers: give a number from 0 to {}", config.layers, kMaxLayers);
   layers.reserve(static_cast<std::size_t>(config.layers));
   for (std::int64_t i = 0; i < config.layers; ++i) {
-    layers.emplace_back(config.block, config.kind, generator);
+    layers.emplace_back(config.block.of_layer(i), config.kind, generator);
   }
+  if (config.block.shared_positions) share_positions(layers);
   if (config.block.has_final_norm()) norm.emplace(config.block.norm_config());
 }
 

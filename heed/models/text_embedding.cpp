@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "heed/base/error.h"
 #include "heed/nn/init.h"
 #include "heed/ops/elementwise.h"
+#include "heed/ops/view.h"
 #include "heed/tensor/view.h"
 
 namespace heed {
@@ -16,6 +18,8 @@ TextEmbedding::TextEmbedding(const TextEmbeddingConfig& config, Generator& gener
   if (find_position(config.position.name).way == PositionWay::embeddings) {
     position = make_position(config.position, {.embed = config.embed}, generator);
   }
+  if (config.types > 0) types.emplace(EmbeddingConfig{config.types, config.embed}, generator);
+  if (config.norm) norm.emplace(*config.norm);
   // Scaled vectors then have a variance of 1. Used as rows of an output matrix, they give scores
   // with a variance of 1.
   const double deviation = config.scaled ? 1.0 / scale_ : 0.02;
@@ -29,14 +33,25 @@ TextEmbedding::TextEmbedding(const TextEmbeddingConfig& config, Generator& gener
 void TextEmbedding::visit(ParameterVisitor& visitor) {
   visitor("tokens", tokens);
   visitor("position", position);
+  visitor("types", types);
+  visitor("norm", norm);
   visitor("dropout", dropout);
 }
 
-Tensor TextEmbedding::operator()(const Tensor& ids, std::int64_t first) const {
+Tensor TextEmbedding::type_vectors(const Tensor& token_types) const {
+  if (token_types.defined()) return (*types)(token_types);  // [B, T, E]
+  return slice(types->weight.data, 0, 0, 1);                // [1, E], type 0
+}
+
+Tensor TextEmbedding::operator()(const Tensor& ids, std::int64_t first,
+                                 const Tensor& token_types) const {
+  HEED_CHECK(types || !token_types.defined(),
+             "[embedding] token types were given to a model that has none: leave them out");
   Tensor x = tokens(ids);  // [B, T, E]
   if (scale_ != 1.0) x = x * scale_;
   if (position) x = position->embed(x, first);
-  return dropout(x);
+  if (types) x = x + type_vectors(token_types);
+  return dropout(norm ? (*norm)(x) : x);
 }
 
 }  // namespace heed

@@ -8,12 +8,16 @@
 namespace heed {
 namespace {
 
-TextEmbeddingConfig embedding_of(const TransformerConfig& config, std::int64_t vocabulary) {
-  return {.vocabulary = vocabulary,
-          .embed = config.block.embed,
-          .padding = config.padding,
-          .dropout = config.block.dropout,
-          .position = config.block.positions.config()};
+TextEmbeddingConfig embedding_of(const TransformerConfig& config, const BlockConfig& block,
+                                 std::int64_t vocabulary) {
+  TextEmbeddingConfig embedding{.vocabulary = vocabulary,
+                                .embed = block.embed,
+                                .padding = config.padding,
+                                .scaled = config.scaled_embeddings,
+                                .dropout = block.dropout,
+                                .position = block.positions.config()};
+  if (config.embedding_norm) embedding.norm = block.norm_config();
+  return embedding;
 }
 
 // As in fairseq: Glorot's uniform values for matrices, 0 for biases. Post-norm stacks do not start
@@ -33,11 +37,14 @@ const TransformerConfig& checked(const TransformerConfig& config) {
   return config;
 }
 
-Linear output_of(const TransformerConfig& config, const Weight& embeddings, Generator& generator) {
-  if (config.tied != Tied::none) return Linear(embeddings);
+OutputLayer output_of(const TransformerConfig& config, const Weight& embeddings,
+                      Generator& generator) {
+  const Tensor bias =
+      config.output_bias ? zeros({config.target_vocabulary}).requires_grad() : Tensor();  // [V]
+  if (!has_own_output(config.tied)) return OutputLayer(embeddings, bias);
   Tensor weight = empty({config.target_vocabulary, config.block.embed});  // [V, E]
   init::xavier_uniform(weight, generator);
-  return Linear(Weight(weight.requires_grad()));
+  return OutputLayer(Weight(weight.requires_grad()), bias);
 }
 
 }  // namespace
@@ -51,11 +58,22 @@ void TransformerConfig::fields(io::Fields& field) {
   field("encoder_layers", encoder_layers, "layers of the encoder", {.min = 0, .max = kMaxLayers});
   field("decoder_layers", decoder_layers, "layers of the decoder", {.min = 1, .max = kMaxLayers});
   block.fields(field);
+  field("decoder_heads", decoder_heads, "heads of attention of the decoder; none: heads",
+        {.min = 1, .max = kMaxFeatures});
+  field("decoder_hidden", decoder_hidden,
+        "features inside the feed-forward network of the decoder; none: hidden",
+        {.min = 1, .max = kMaxFeatures});
   field("encoder_attention", encoder_attention, "self-attention of the encoder; none: attention");
   field("decoder_attention", decoder_attention, "self-attention of the decoder; none: attention");
+  field("decoder_positions", decoder_positions, "position code of the decoder; none: positions");
   field("cross_attention", block.cross_attention, "attention of the decoder to the source");
   field("tied", tied,
-        "embeddings that share one matrix: two (target, output), three (source too), none");
+        "embeddings that share one matrix: two (target, output), three (source too), embeddings "
+        "(source, target), none");
+  field("scaled_embeddings", scaled_embeddings,
+        "whether embeddings are multiplied by the square root of embed");
+  field("embedding_norm", embedding_norm, "a norm of embeddings with their positions");
+  field("output_bias", output_bias, "whether the scores of the output have a bias");
 }
 
 BlockConfig TransformerConfig::encoder_block() const {
@@ -66,7 +84,10 @@ BlockConfig TransformerConfig::encoder_block() const {
 
 BlockConfig TransformerConfig::decoder_block() const {
   BlockConfig decoder = block;
+  if (decoder_heads) decoder.heads = *decoder_heads;
+  if (decoder_hidden) decoder.hidden = *decoder_hidden;
   if (decoder_attention) decoder.attention = *decoder_attention;
+  if (decoder_positions) decoder.positions = *decoder_positions;
   return decoder;
 }
 
@@ -83,10 +104,11 @@ void TransformerConfig::validate() const {
   check_attention("transformer", {.key = "cross_attention", .cross = true}, all[2]);
   check_used("transformer", block, TransformerConfig{}.block, all);
   const bool known = source_vocabulary > 0 && target_vocabulary > 0;
-  HEED_CHECK(tied != Tied::three || !known || source_vocabulary == target_vocabulary,
-             "[transformer] tied = \"three\" with vocabularies of {} and {}: share one vocabulary, "
-             "or use tied = \"two\"",
-             source_vocabulary, target_vocabulary);
+  HEED_CHECK(!shares_embeddings(tied) || !known || source_vocabulary == target_vocabulary,
+             "[transformer] tied = \"{}\" with vocabularies of {} and {}: share one vocabulary, or "
+             "use tied = \"{}\"",
+             io::enum_name(tied), source_vocabulary, target_vocabulary,
+             tied == Tied::three ? "two" : "none");
   encoder_block().self_attention_of_layer();
   decoder_block().self_attention_of_layer();
 }
@@ -98,19 +120,20 @@ void TransformerConfig::set_sizes(const ModelSizes& sizes) {
 }
 
 Transformer::Transformer(const Config& config, Generator& generator)
-    : source(embedding_of(checked(config), config.source_vocabulary), generator),
-      target(embedding_of(config, config.target_vocabulary), generator),
+    : source(embedding_of(checked(config), config.encoder_block(), config.source_vocabulary),
+             generator),
+      target(embedding_of(config, config.decoder_block(), config.target_vocabulary), generator),
       encoder({.layers = config.encoder_layers, .block = config.encoder_block()}, generator),
       decoder({.layers = config.decoder_layers,
                .block = config.decoder_block(),
                .kind = LayerKind::decoder},
               generator),
-      output(Linear(target.tokens.weight)),
+      output(target.tokens.weight),
       config_(config) {
   initialise(encoder, generator);
   initialise(decoder, generator);
   output = output_of(config, target.tokens.weight, generator);
-  if (config.tied == Tied::three) source.tokens.weight = target.tokens.weight;
+  if (shares_embeddings(config.tied)) source.tokens.weight = target.tokens.weight;
 }
 
 ModelChoice Transformer::choice() const { return choice_of<Transformer>(kTransformer, config_); }

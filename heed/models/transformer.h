@@ -14,21 +14,30 @@
 #include "heed/models/model_kind.h"
 #include "heed/models/stack.h"
 #include "heed/models/text_embedding.h"
-#include "heed/nn/linear.h"
 
 namespace heed {
 
 /// Which of the three matrices over a vocabulary are tied, that is, one matrix.
 enum class Tied : std::uint8_t {
   none,
-  two,   ///< The target's embeddings and the output (Press and Wolf 2017).
-  three  ///< The source's embeddings too: the vocabulary must be shared.
+  two,        ///< The target's embeddings and the output (Press and Wolf 2017).
+  three,      ///< The source's embeddings too: the vocabulary must be shared.
+  embeddings  ///< The embeddings of source and target, but not the output (T5 1.1).
 };
 
 /// The names that configs use.
-constexpr std::array<io::EnumName<Tied>, 3> enum_names(Tied) {
-  return {{{Tied::none, "none"}, {Tied::two, "two"}, {Tied::three, "three"}}};
+constexpr std::array<io::EnumName<Tied>, 4> enum_names(Tied) {
+  return {{{Tied::none, "none"},
+           {Tied::two, "two"},
+           {Tied::three, "three"},
+           {Tied::embeddings, "embeddings"}}};
 }
+/// Whether source and target have the same embeddings, so that the vocabulary must be shared.
+constexpr bool shares_embeddings(Tied tied) {
+  return tied == Tied::three || tied == Tied::embeddings;
+}
+/// Whether the output has a matrix of its own.
+constexpr bool has_own_output(Tied tied) { return tied == Tied::none || tied == Tied::embeddings; }
 
 struct TransformerConfig {
   std::int64_t source_vocabulary = 0;
@@ -37,9 +46,15 @@ struct TransformerConfig {
   std::int64_t encoder_layers = 6;
   std::int64_t decoder_layers = 6;
   BlockConfig block = {.hidden = 2048};
+  std::optional<std::int64_t> decoder_heads = {};         // none: the block's
+  std::optional<std::int64_t> decoder_hidden = {};        // none: the block's
   std::optional<AttentionChoice> encoder_attention = {};  // none: the block's
   std::optional<AttentionChoice> decoder_attention = {};  // none: the block's
+  std::optional<PositionChoice> decoder_positions = {};   // none: the block's
   Tied tied = Tied::three;
+  bool scaled_embeddings = true;  // multiplied by the square root of embed
+  bool embedding_norm = false;    // a norm of embeddings with their positions
+  bool output_bias = false;
 
   void fields(io::Fields& field);
   void validate() const;
@@ -53,7 +68,8 @@ struct TransformerConfig {
 };
 
 /// Parameters "source", "target" (embeddings), "encoder", "decoder" (stacks, named as in
-/// torch.nn.Transformer) and "output.weight" [V, E]; tied ones are one tensor under several names.
+/// torch.nn.Transformer), "output.weight" [V, E] and "output.bias"; tied ones are one tensor under
+/// several names.
 class Transformer : public TranslationModel {
  public:
   using Config = TransformerConfig;
@@ -68,7 +84,7 @@ class Transformer : public TranslationModel {
   /// Stepping::cached throws if an attention of the decoder cannot go step by step.
   std::unique_ptr<Decoding> start(const Memory& memory,
                                   Stepping stepping = Stepping::automatic) const override;
-  const Linear& output_layer() const override { return output; }
+  const OutputLayer& output_layer() const override { return output; }
   std::int64_t source_vocabulary() const override { return config_.source_vocabulary; }
   std::int64_t target_vocabulary() const override { return config_.target_vocabulary; }
   std::int64_t max_source() const override { return source.max_length(); }
@@ -80,7 +96,7 @@ class Transformer : public TranslationModel {
 
   TextEmbedding source, target;
   Stack encoder, decoder;
-  Linear output;  // tied to the target's embeddings, or its own
+  OutputLayer output;  // tied to the target's embeddings, or its own
 
  private:
   Config config_;

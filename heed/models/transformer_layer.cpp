@@ -56,6 +56,7 @@ TransformerLayer::TransformerLayer(const BlockConfig& config, LayerKind kind, Ge
   const int parts = kind == LayerKind::decoder ? 3 : 2;
   for (int i = 0; i < parts; ++i) {
     norms.emplace_back(config.norm_config());
+    if (config.norm.both) post_norms.emplace_back(config.norm_config());
     dropouts.emplace_back(DropoutConfig{.p = config.dropout});
   }
 }
@@ -65,6 +66,9 @@ void TransformerLayer::visit(ParameterVisitor& visitor) {
   visitor("multihead_attn", multihead_attn);
   feed_forward.visit(visitor);
   for (std::size_t i = 0; i < norms.size(); ++i) visitor(fmt::format("norm{}", i + 1), norms[i]);
+  for (std::size_t i = 0; i < post_norms.size(); ++i) {
+    visitor(fmt::format("post_norm{}", i + 1), post_norms[i]);
+  }
   for (std::size_t i = 0; i < dropouts.size(); ++i) {
     visitor(fmt::format("dropout{}", i + 1), dropouts[i]);
   }
@@ -76,9 +80,12 @@ template <typename AttendSelf, typename AttendMemory>
 Tensor TransformerLayer::run(const Tensor& x, const AttendSelf& attend,
                              const AttendMemory& attend_memory) const {
   const std::size_t last = norms.size() - 1;
-  const auto part = [&](std::size_t i, const Tensor& y) {
+  const auto plain_part = [&](std::size_t i, const Tensor& y) {
     if (i == last) return feed_forward(y);         // [B, T, E]
     return i == 0 ? attend(y) : attend_memory(y);  // [B, T, E]
+  };
+  const auto part = [&](std::size_t i, const Tensor& y) {
+    return post_norms.empty() ? plain_part(i, y) : post_norms[i](plain_part(i, y));  // [B, T, E]
   };
   if (norm_first_) {
     Tensor sum = x, y = norms[0](x);  // [B, T, E]

@@ -57,8 +57,8 @@ enum class LayerKind : std::uint8_t { encoder, decoder };
 
 /// Parameters as in torch.nn.TransformerEncoderLayer and TransformerDecoderLayer: "self_attn",
 /// "multihead_attn" (decoder), "linear1", "linear2" (or "gate_proj", "up_proj", "down_proj"),
-/// "norm1", "norm2", "norm3" (decoder). An encoder layer with causal input is a layer of a language
-/// model.
+/// "norm1", "norm2", "norm3" (decoder), and "post_norm1" … if outputs have norms too. An encoder
+/// layer with causal input is a layer of a language model.
 class TransformerLayer : public Module {
  public:
   explicit TransformerLayer(const BlockConfig& config, LayerKind kind = LayerKind::encoder,
@@ -76,7 +76,8 @@ class TransformerLayer : public Module {
   std::unique_ptr<AttentionLayer> self_attn;
   std::unique_ptr<AttentionLayer> multihead_attn;  // to the memory; null in encoder layers
   LayerFeedForward feed_forward;
-  std::vector<Norm> norms;  // one for each part
+  std::vector<Norm> norms;       // one for each part
+  std::vector<Norm> post_norms;  // of the outputs of the parts, or empty
   std::vector<Dropout> dropouts;
 
  private:

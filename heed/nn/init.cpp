@@ -8,6 +8,8 @@
 namespace heed::init {
 namespace {
 
+constinit thread_local int skipping = 0;  // the number of Skipped objects
+
 // The range of a uniform distribution around 0 with this standard deviation.
 double range_of(double deviation) { return std::sqrt(3.0) * deviation; }
 
@@ -17,6 +19,9 @@ double xavier_deviation(const Tensor& weight, double gain) {
 }
 
 }  // namespace
+
+Skipped::Skipped() { ++skipping; }
+Skipped::~Skipped() { --skipping; }
 
 Fans fans_of(const Tensor& weight) {
   HEED_CHECK(weight.rank() >= 2,
@@ -31,14 +36,17 @@ void zeros(Tensor& parameter) { constant(parameter, 0.0); }
 void ones(Tensor& parameter) { constant(parameter, 1.0); }
 
 void constant(Tensor& parameter, double value) {
+  if (skipping > 0) return;
   copy_into(parameter, scalar(value, parameter.dtype()));
 }
 
 void uniform(Tensor& parameter, double low, double high, Generator& generator) {
+  if (skipping > 0) return;
   copy_into(parameter, heed::uniform(parameter.shape(), low, high, generator, parameter.dtype()));
 }
 
 void normal(Tensor& parameter, double deviation, Generator& generator) {
+  if (skipping > 0) return;
   copy_into(parameter,
             heed::normal(parameter.shape(), 0.0, deviation, generator, parameter.dtype()));
 }

@@ -9,6 +9,16 @@
 
 namespace heed::init {
 
+/// While it lives, the functions below leave the parameters of this thread as they are: for a model
+/// whose parameters are then read from a file.
+class Skipped {
+ public:
+  Skipped();
+  ~Skipped();
+  Skipped(const Skipped&) = delete;
+  Skipped& operator=(const Skipped&) = delete;
+};
+
 /// Fan-in and fan-out of a weight [out, in, …]: the number of inputs and outputs of one unit.
 struct Fans {
   std::int64_t in;

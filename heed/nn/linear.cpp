@@ -30,6 +30,8 @@ Linear::Linear(Weight of, Tensor with) : weight(std::move(of)), bias(std::move(w
 void Linear::visit(ParameterVisitor& visitor) {
   visitor("weight", weight.data);
   visitor("bias", bias);
+  visitor("lora_down", weight.adapter.down);
+  visitor("lora_up", weight.adapter.up);
 }
 
 Tensor Linear::operator()(const Tensor& x) const {

@@ -17,7 +17,7 @@ struct LinearConfig {
 };
 
 /// Linear layer. Parameters "weight" [out, in] and "bias" [out], named and initialised as in
-/// PyTorch.
+/// PyTorch; of a weight with an adapter also "lora_down" [rank, in] and "lora_up" [out, rank].
 class Linear : public Module {
  public:
   explicit Linear(const LinearConfig& config, Generator& generator = default_generator());

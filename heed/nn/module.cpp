@@ -1,6 +1,7 @@
 #include "heed/nn/module.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "heed/tensor/copy.h"
@@ -110,6 +111,19 @@ void Module::requires_grad(bool on) {
     parameter.requires_grad(on);
     return parameter;
   });
+}
+
+int Module::freeze(FunctionRef<bool(const std::string& name)> chosen) {
+  std::set<Key> frozen;
+  each_parameter(*this, [&](const std::string& name, Tensor& parameter) {
+    if (chosen(name)) frozen.insert(key_of(parameter));
+  });
+  replace([&](const Tensor& old) {
+    Tensor parameter = old;
+    if (frozen.contains(key_of(old)) && old.tracks_grad()) parameter.requires_grad(false);
+    return parameter;
+  });
+  return static_cast<int>(frozen.size());
 }
 
 void Module::to(DType dtype) {

@@ -73,6 +73,8 @@ class ParameterVisitor {
   }
   /// Visits the module that the walk starts from; its parameters have no prefix.
   void root(Module& module);
+  /// The beginning of the names of the current module's parameters: "encoder.layers.0.linear1.".
+  const std::string& prefix() const { return prefix_; }
 
  private:
   std::string full_name(std::string_view name) const;
@@ -112,6 +114,9 @@ class Module {
   void zero_grad();
   /// Freezes or unfreezes all parameters. Call it before the optimiser is made.
   void requires_grad(bool on);
+  /// Freezes the parameters of which one name is chosen; returns their number. Call it before the
+  /// optimiser is made.
+  int freeze(FunctionRef<bool(const std::string& name)> chosen);
   /// Converts the floating-point parameters. Call it before the optimiser is made. bf16 parameters
   /// have no gradient.
   void to(DType dtype);

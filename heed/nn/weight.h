@@ -9,6 +9,15 @@
 
 namespace heed {
 
+/// A correction of low rank to a matrix (LoRA, Hu et al. 2021): W + scale up down.
+struct Adapter {
+  Tensor down;  // [rank, in], or undefined: no correction
+  Tensor up;    // [out, rank]
+  double scale = 1.0;
+
+  bool defined() const { return down.defined(); }
+};
+
 struct Weight {
   Weight() = default;
   explicit Weight(Tensor matrix) : data(std::move(matrix)) {}
@@ -22,8 +31,11 @@ struct Weight {
   Tensor product(const Tensor& x, const LinearOptions& options = {}) const;
   /// Rows [begin, end) as a weight of their own, sharing the numbers; differentiable.
   Weight rows(std::int64_t begin, std::int64_t end) const;
+  /// Adds the adapter to the matrix, as a new tensor, and removes it.
+  void merge_adapter();
 
-  Tensor data;  // [out, in]
+  Tensor data;      // [out, in]
+  Adapter adapter;  // usually undefined
 };
 
 }  // namespace heed

@@ -168,6 +168,7 @@ void draw_section(Svg& svg, const Section& section, Point at) {
 
 struct Panel {
   Heatmap map;
+  AlignmentEdges edges;
   HeatmapStyle style;
 
   Box room() const {
@@ -186,6 +187,7 @@ std::optional<Panel> panel_of(const AttentionView& view,
   return Panel{.map = {.weights = view.alignment,
                        .rows = labels_of(part.rows),
                        .columns = labels_of(part.columns)},
+               .edges = view.edges,
                .style = fitting(480, std::max(part.rows.size(), part.columns.size()), 10, 22)};
 }
 
@@ -193,16 +195,18 @@ void draw_panel(Svg& svg, const Panel& panel, Point at) {
   svg.text({at.x, at.y + 14.0}, "Alignment: cross-attention, mean of all layers and heads",
            {.size = 15.0, .bold = true});
   svg.text({at.x, at.y + 32.0},
-           "framed: the links of the alignment, which leave out the end tokens",
+           "framed: the links of the alignment, which leave out the special tokens",
            {.size = 11.0, .color = kGrey});
   const Point corner{at.x, at.y + kTitle + 20.0};
   draw_heatmap(svg, panel.map, corner, panel.style);
   const HeatmapRoom room = heatmap_room(panel.map, panel.style);
   const double cell = panel.style.cell;
-  for (const AlignmentLink& link : hard_alignment(without_ends(panel.map.weights))) {
-    svg.frame({corner.x + room.left + cell * static_cast<double>(link.source) + 0.75,
-               corner.y + room.top + cell * static_cast<double>(link.target) + 0.75, cell - 1.5,
-               cell - 1.5},
+  const AlignmentEdges& edges = panel.edges;
+  for (const AlignmentLink& link : hard_alignment(without_ends(panel.map.weights, edges))) {
+    const auto column = static_cast<double>(link.source + edges.source_before);
+    const auto row = static_cast<double>(link.target + edges.target_before);
+    svg.frame({corner.x + room.left + cell * column + 0.75, corner.y + room.top + cell * row + 0.75,
+               cell - 1.5, cell - 1.5},
               {.color = kMark, .width = 1.5});
   }
 }

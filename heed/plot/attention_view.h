@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/generation/alignment.h"
 #include "heed/io/codec.h"
 #include "heed/tensor/tensor.h"
 
@@ -45,7 +46,8 @@ struct AttentionView {
   std::string text;         ///< The input.
   std::string result = {};  ///< The model's output, if any.
   std::vector<AttentionPart> parts;
-  Tensor alignment = {};  ///< f32 [T, Tk]: weights for the alignment, tokens as in `cross`.
+  Tensor alignment = {};      ///< f32 [T, Tk]: weights for the alignment, tokens as in `cross`.
+  AlignmentEdges edges = {};  ///< Tokens of `alignment` that it does not link.
 };
 
 /// Selects a part of a view; members that are not set select everything.

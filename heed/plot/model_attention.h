@@ -1,8 +1,9 @@
 // Computes the attention weights of a model for a text and labels them with tokens: for a
-// translator with its translation, a language model or a classifier.
+// translator with its translation, or a model of another task.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,14 +23,20 @@ std::string token_label(const Tokenizer& tokenizer, std::int32_t id);
 /// decoder's columns are the tokens before it, begin first.
 AttentionView attention_of(const Translator& translator, std::string_view text,
                            const Hypothesis& hypothesis);
-/// The attention of a model of any task; a translator translates the text first.
+/// The attention of a model of any task; a translator translates the text first, by that search or,
+/// if none is given, by the one of its folder.
 AttentionView attention_of(const LoadedModel& model, std::string_view text,
-                           const SearchOptions& search = {});
+                           const std::optional<SearchOptions>& search = {});
 /// Attention of a language model. Rows are the steps that generate each token of the text but the
 /// first, and, as "…", the next token after the text.
 AttentionView attention_of(const TextGenerator& generator, std::string_view text);
 /// Attention of a classifier between the positions of the text; the result is the most probable
 /// label.
 AttentionView attention_of(const TextClassifier& classifier, std::string_view text);
+/// Attention of a sentence encoder between the positions of the text.
+AttentionView attention_of(const TextEmbedder& embedder, std::string_view text);
+/// Attention of a model of masked tokens between the positions of the text; the result is the text
+/// with the most probable tokens, if there are masked ones.
+AttentionView attention_of(const TextFiller& filler, std::string_view text);
 
 }  // namespace heed::plot

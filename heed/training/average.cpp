@@ -60,6 +60,11 @@ void average_models(std::span<const fs::path> folders, const fs::path& to) {
     for (const fs::path& path : io::list_folder(folders.back())) {
       const std::string name = path.filename().string();
       if (name == kModelFile || is_of_training(name)) continue;
+      if (name == kOriginFolder) {
+        fs::create_directory(folder / name);
+        Origin(path).write(folder / name);
+        continue;
+      }
       constexpr std::size_t kMost = std::size_t{1} << 30;
       io::write_file(folder / name, io::read_file(path, kMost));
     }

@@ -20,7 +20,7 @@ ClassificationJob::ClassificationJob(TextClassifier classifier,
 
 BatchLoss ClassificationJob::next() {
   const LabelledBatch batch = stream_.next();
-  const Tensor scores = (*classifier_.model)(batch.tokens, batch.lengths);  // [B, C]
+  const Tensor scores = (*classifier_.model)({batch.tokens, batch.lengths});  // [B, C]
   BatchLoss loss{.counted = batch.labels.numel(),
                  .source_tokens = batch.token_count,
                  .target_tokens = batch.labels.numel()};
@@ -47,7 +47,7 @@ std::vector<Judgement> ClassificationJob::validate() {
   double sum = 0.0, right = 0.0;
   for (std::int64_t i = 0; i < plan.size(); ++i) {
     const LabelledBatch batch = make_batch(*validation_, plan.rows(i));
-    const Tensor scores = (*classifier_.model)(batch.tokens, batch.lengths);  // [B, C]
+    const Tensor scores = (*classifier_.model)({batch.tokens, batch.lengths});  // [B, C]
     sum += cross_entropy(scores, batch.labels, {.reduction = Reduction::sum}).item();
     const auto said = argmax(scores).to_vector<std::int64_t>();
     const auto labels = batch.labels.to_vector<std::int64_t>();

@@ -6,7 +6,6 @@
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/generation/model_folder.h"
-#include "heed/ops/linear_cross_entropy.h"
 
 namespace heed {
 
@@ -29,9 +28,8 @@ std::int64_t LanguageJob::epoch_batches() const {
 BatchLoss LanguageJob::loss_of(const TokenBlocks& blocks, double smoothing) const {
   const CausalModel& model = *generator_.model;
   const Tensor y = model(blocks.tokens);  // [B, T, E]
-  const LinearCrossEntropy loss =
-      linear_cross_entropy(y, model.output_layer().weight.data, blocks.expected,
-                           {.label_smoothing = smoothing, .reduction = Reduction::sum});
+  const LinearCrossEntropy loss = model.output_layer().loss(
+      y, blocks.expected, {.label_smoothing = smoothing, .reduction = Reduction::sum});
   return {.sum = loss.loss,
           .negative_log_likelihood = loss.negative_log_likelihood,
           .counted = loss.counted,

@@ -17,6 +17,8 @@ std::vector<std::string> judgements_of(const TrainConfig& config) {
     case Task::language:
       return {"loss", "perplexity"};
     case Task::classify:
+    case Task::embed:
+    case Task::fill:
       break;
   }
   return {"loss", "accuracy"};
@@ -66,6 +68,11 @@ void TrainConfig::fields(io::Fields& field) {
   field("model", model, "folder to train into");
   field("train_sets", train_sets, "source and target, or one file with tabs; plain or gzip");
   field("valid_sets", valid_sets, "the same for validation");
+  field("start_from", start_from,
+        "folder of a model to go on from, heed's or Hugging Face's; its sizes and vocabularies are "
+        "used");
+  field("freeze", freeze, "names of parameters that are not trained; * stands for any text");
+  field("lora", lora, "train adapters of low rank instead of all parameters");
   field("vocabs", vocabs,
         "vocabulary files: one for both sides, or one each; none: made from the training set");
   field("vocabulary", vocabulary, "how a vocabulary is made if no file is given");
@@ -97,12 +104,24 @@ void TrainConfig::validate() const {
   io::check_limits(*this, "train");
   trainer.validate();
   model_kind();
+  HEED_CHECK(start_from.empty() || vocabs.empty(),
+             "[train] start_from and vocabs: the model that training goes on from has its own "
+             "vocabularies; leave vocabs out");
+  lora.validate();
+  HEED_CHECK(lora.rank == 0 || !start_from.empty(),
+             "[train] lora.rank = {}: adapters correct a trained model; name one with start_from",
+             lora.rank);
+  HEED_CHECK(
+      task != Task::fill,
+      "[train] task \"fill\": training has the tasks translate, language, classify and embed; "
+      "models of masked tokens are read from Hugging Face folders");
   HEED_CHECK(vocabs.size() <= 2, "[train] {} vocabs: give one for both sides, or one each",
              vocabs.size());
   HEED_CHECK(train_sets.size() <= 2 && valid_sets.size() <= 2,
              "[train] {} train_sets and {} valid_sets: give source and target, or one file",
              train_sets.size(), valid_sets.size());
-  HEED_CHECK(task == Task::translate || (train_sets.size() <= 1 && valid_sets.size() <= 1),
+  const bool has_pairs = task == Task::translate || task == Task::embed;
+  HEED_CHECK(has_pairs || (train_sets.size() <= 1 && valid_sets.size() <= 1),
              "[train] {} train_sets and {} valid_sets: this task has one file each",
              train_sets.size(), valid_sets.size());
   validation.search.validate();

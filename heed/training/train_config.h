@@ -78,6 +78,10 @@ struct TrainConfig {
   std::string model;                    // folder to train into
   std::vector<std::string> train_sets;  // source and target, or one file with tabs
   std::vector<std::string> valid_sets;
+  std::string start_from =
+      "";  // folder of a model to go on from; its config and vocabularies count
+  std::vector<std::string> freeze = {};  // names of parameters that are not trained
+  LoraConfig lora = {};
   std::vector<std::string> vocabs;  // one for both, or one each; none: made from the training set
   VocabularyConfig vocabulary = {};
   OnBad on_bad = OnBad::stop;

@@ -7,7 +7,6 @@
 #include "heed/evaluation/bleu.h"
 #include "heed/evaluation/chrf.h"
 #include "heed/generation/model_folder.h"
-#include "heed/ops/linear_cross_entropy.h"
 
 namespace heed {
 
@@ -23,9 +22,8 @@ BatchLoss TranslationJob::loss_of(const Batch& batch, double smoothing) const {
   const TranslationModel& model = translator_.model();
   const Memory memory = model.encode(batch.source, batch.source_lengths);  // [B, S, E]
   const Tensor y = model.decode(batch.target, memory);                     // [B, T, E]
-  const LinearCrossEntropy loss =
-      linear_cross_entropy(y, model.output_layer().weight.data, batch.expected,
-                           {.label_smoothing = smoothing, .reduction = Reduction::sum});
+  const LinearCrossEntropy loss = model.output_layer().loss(
+      y, batch.expected, {.label_smoothing = smoothing, .reduction = Reduction::sum});
   return {.sum = loss.loss,
           .negative_log_likelihood = loss.negative_log_likelihood,
           .counted = loss.counted,

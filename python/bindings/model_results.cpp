@@ -82,8 +82,8 @@ nb::list links(const ModelAttention& self, const std::string& unit,
              "[alignment] there is none: only a translator writes one text for another");
   HEED_CHECK(unit == "words" || unit == "tokens", "[alignment] unit = {}: it is words or tokens",
              io::in_quotes(unit));
-  Alignment found =
-      hard_alignment(without_ends(self.view.alignment), {.threshold = threshold, .mutual = false});
+  Alignment found = hard_alignment(without_ends(self.view.alignment, self.view.edges),
+                                   {.threshold = threshold, .mutual = false});
   if (unit == "words") found = merge_words(found, {self.source_words, self.target_words});
   nb::list pairs;
   for (const AlignmentLink& link : found) pairs.append(nb::make_tuple(link.source, link.target));
@@ -183,9 +183,11 @@ Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothe
 
 ModelAttention attention_for(const Translator& translator, const std::string& source,
                              const Hypothesis& translation) {
-  const std::vector<std::int32_t>& target = translation.tokens;
+  plot::AttentionView view = plot::attention_of(translator, source, translation);
+  const auto target =
+      std::span(translation.tokens).subspan(static_cast<std::size_t>(view.edges.target_before));
   const std::vector<std::int32_t> read = translator.source()->encode(source);
-  return {.view = plot::attention_of(translator, source, translation),
+  return {.view = std::move(view),
           .source_words = word_numbers(word_spans(*translator.source(), read), read.size()),
           .target_words = word_numbers(word_spans(*translator.target(), target), target.size())};
 }

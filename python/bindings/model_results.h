@@ -45,5 +45,6 @@ struct PyTokenizer {
 void bind_tokenizer(nb::module_& m);
 void bind_model_results(nb::module_& m);
 void bind_text_models(nb::module_& m);
+void bind_encoders(nb::module_& m);
 
 }  // namespace heed::python

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "heed/base/error.h"
 #include "heed/generation/classify.h"
 #include "heed/generation/generate.h"
 #include "heed/generation/model_folder.h"
@@ -129,23 +130,54 @@ void bind_language_model(nb::module_& m) {
 
 // ---- classifiers --------------------------------------------------------------------------------
 
+// A text, or a tuple of two.
+struct PyText {
+  std::string text;
+  std::optional<std::string> pair = {};
+};
+
+PyText text_or_pair_of(const std::string& name, nb::handle object) {
+  if (!nb::isinstance<nb::tuple>(object)) return {text_of(name, object)};
+  const auto both = nb::borrow<nb::tuple>(object);
+  HEED_CHECK(both.size() == 2, "[classify] {} is a tuple of {}: a pair has two texts", name,
+             both.size());
+  return {text_of(name + "[0]", both[0]), text_of(name + "[1]", both[1])};
+}
+
+std::vector<PyText> texts_or_pairs_of(nb::handle object) {
+  std::vector<PyText> texts;
+  if (nb::isinstance<nb::str>(object)) texts_of("texts", object);  // throws
+  for (const nb::handle item : object) {
+    texts.push_back(text_or_pair_of(fmt::format("texts[{}]", texts.size()), item));
+  }
+  return texts;
+}
+
 std::vector<std::vector<float>> classify_all(const TextClassifier& classifier,
-                                             const std::vector<std::string>& texts,
+                                             const std::vector<PyText>& texts,
                                              const ClassifyOptions& options) {
   const Unlocked released;
-  return classify_texts(classifier, texts, options,
+  std::vector<TextOrPair> all;
+  for (const PyText& text : texts) {
+    TextOrPair& next = all.emplace_back(TextOrPair{.text = text.text});
+    if (text.pair) next.pair = *text.pair;
+  }
+  return classify_texts(classifier, std::span<const TextOrPair>(all), options,
                         [check = InterruptCheck()]() mutable { check(); });
 }
 
 void bind_classifier(nb::module_& m) {
   ClassifyOptions usual;
   const io::Fields fields(usual);
-  const std::string one = signature("def classify(self, text: str, *", fields, ") -> str");
-  const std::string batch =
-      signature("def classify_batch(self, texts: collections.abc.Iterable[str], *", fields,
-                ") -> list[dict[str, float]]");
-  const std::string batch_help =
-      help("The probabilities of the labels for each text, most probable first.", fields);
+  const std::string one =
+      signature("def classify(self, text: str | tuple[str, str], *", fields, ") -> str");
+  const std::string batch = signature(
+      "def classify_batch(self, texts: collections.abc.Iterable[str | tuple[str, str]], *", fields,
+      ") -> list[dict[str, float]]");
+  const std::string batch_help = help(
+      "The probabilities of the labels for each text, most probable first.\n\nA tuple is a pair "
+      "of texts, for models that were trained on pairs.",
+      fields);
 
   nb::class_<TextClassifier>(m, "Classifier",
                              "A trained classifier, from its folder or that of its training "
@@ -161,7 +193,7 @@ void bind_classifier(nb::module_& m) {
       .def(
           "classify",
           [](const TextClassifier& self, nb::handle text, const nb::kwargs& options) {
-            const auto found = classify_all(self, {text_of("text", text)},
+            const auto found = classify_all(self, {text_or_pair_of("text", text)},
                                             options_of(ClassifyOptions{}, "classify", options));
             return to_str(self.labels[by_probability(found[0])[0]]);
           },
@@ -172,7 +204,7 @@ void bind_classifier(nb::module_& m) {
           [](const TextClassifier& self, nb::handle texts, const nb::kwargs& options) {
             nb::list results;
             for (const auto& p :
-                 classify_all(self, texts_of("texts", texts),
+                 classify_all(self, texts_or_pairs_of(texts),
                               options_of(ClassifyOptions{}, "classify_batch", options))) {
               nb::dict labelled;
               for (const std::size_t i : by_probability(p)) labelled[to_str(self.labels[i])] = p[i];

@@ -18,12 +18,35 @@ namespace {
 
 using NBestTexts = std::vector<std::vector<PyTranslation>>;
 
+// The languages to translate between; "": those of the model.
+struct LanguageOptions {
+  std::string source_language, target_language;
+
+  void fields(io::Fields& field) {
+    field("source_language", source_language, "for models of several languages: that of sources");
+    field("target_language", target_language, "for models of several languages: that of targets");
+  }
+  Translator of(const Translator& translator) const {
+    if (source_language.empty() && target_language.empty()) return translator;
+    return translator.between(source_language, target_language);
+  }
+};
+
 // The options of a translation: those of a search, and of the batches.
 struct BatchOptions {
   SearchOptions search = {};
   std::int64_t batch_tokens = TranslateOptions{}.batch_tokens;
+  LanguageOptions languages = {};
+  std::string prefix = {};
+
+  /// Those of a translator, unless the caller says otherwise.
+  static BatchOptions of(const Translator& translator) {
+    return {.search = translator.format().search};
+  }
 
   void fields(io::Fields& field) {
+    languages.fields(field);
+    field("prefix", prefix, "a text that the translations begin with");
     search.fields(field);
     field("batch_tokens", batch_tokens,
           "tokens of a batch, including padding; does not affect the results", {.min = 1});
@@ -34,8 +57,10 @@ struct BatchOptions {
 // The options that affect a score.
 struct ScoreOptions {
   SearchOptions search = {};
+  LanguageOptions languages = {};
 
   void fields(io::Fields& field) {
+    languages.fields(field);
     field("length_penalty", search.length_penalty, "alpha: the exponent of the length");
     field("length_penalty_form", search.length_penalty_form,
           "log p / length^alpha (power) or log p / ((5 + length) / 6)^alpha (gnmt)");
@@ -46,12 +71,14 @@ struct ScoreOptions {
 TranslateOptions with_interrupts(const BatchOptions& options) {
   return {.search = options.search,
           .batch_tokens = options.batch_tokens,
-          .on_step = [check = InterruptCheck()]() mutable { check(); }};
+          .on_step = [check = InterruptCheck()]() mutable { check(); },
+          .prefix = options.prefix};
 }
 
-NBestTexts translate_batch(const Translator& translator, const std::vector<std::string>& sentences,
+NBestTexts translate_batch(const Translator& loaded, const std::vector<std::string>& sentences,
                            const BatchOptions& options) {
   const Unlocked released;
+  const Translator translator = options.languages.of(loaded);
   NBestTexts results;
   for (auto& found : translator.translate(sentences, with_interrupts(options))) {
     std::vector<PyTranslation>& all = results.emplace_back();
@@ -62,7 +89,7 @@ NBestTexts translate_batch(const Translator& translator, const std::vector<std::
   return results;
 }
 
-std::vector<PyTranslation> score_batch(const Translator& translator,
+std::vector<PyTranslation> score_batch(const Translator& loaded,
                                        const std::vector<std::string>& sources,
                                        const std::vector<std::string>& targets,
                                        const ScoreOptions& options) {
@@ -70,23 +97,25 @@ std::vector<PyTranslation> score_batch(const Translator& translator,
              "[score_batch] {} sources and {} targets: give one target for each source",
              sources.size(), targets.size());
   const Unlocked released;
+  const Translator translator = options.languages.of(loaded);
   InterruptCheck check;
   std::vector<PyTranslation> results;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     check();
     const std::vector<std::int32_t> source = translator.read(sources[i]);
-    const std::vector<std::int32_t> tokens = translator.target()->encode(targets[i]);
+    const std::vector<std::int32_t> tokens = translator.read_result(targets[i]);
     Hypothesis scored = examine_score(translator, {source, tokens}, options.search);
     results.push_back({written(*translator.target(), targets[i], std::move(scored))});
   }
   return results;
 }
 
-ModelAttention attention(const Translator& translator, const std::string& source,
+ModelAttention attention(const Translator& loaded, const std::string& source,
                          const std::optional<std::string>& target, const BatchOptions& options) {
   const Unlocked released;
+  const Translator translator = options.languages.of(loaded);
   if (target) {
-    return attention_for(translator, source, {.tokens = translator.target()->encode(*target)});
+    return attention_for(translator, source, {.tokens = translator.read_result(*target)});
   }
   TranslateOptions observed = with_interrupts(options);
   observed.observed = ObservedWeights::all;
@@ -95,10 +124,18 @@ ModelAttention attention(const Translator& translator, const std::string& source
   return attention_for(translator, source, found[0][0].hypothesis);
 }
 
+bool has_languages_only(const nb::kwargs& options) {
+  for (const auto& [key, value] : options) {
+    const auto name = nb::cast<std::string>(key);
+    if (name != "source_language" && name != "target_language") return false;
+  }
+  return true;
+}
+
 constexpr const char* kBatchDoc =
     "The n best translations of each sentence, best first, in the order given.\n\n"
     "A sentence's translations do not depend on the others. A sentence without words has one "
-    "translation, which is empty.";
+    "translation, which is empty. The folder of a model from a hub may have other defaults.";
 
 // Loads a model as the class of its task.
 nb::object load(nb::handle path) {
@@ -116,6 +153,7 @@ void bind_translator(nb::module_& m) {
   bind_tokenizer(m);
   bind_model_results(m);
   bind_text_models(m);
+  bind_encoders(m);
 
   BatchOptions batch;
   ScoreOptions score;
@@ -152,15 +190,16 @@ void bind_translator(nb::module_& m) {
           "translate_batch",
           [](const Translator& self, nb::handle sentences, const nb::kwargs& options) {
             return translate_batch(self, texts_of("sentences", sentences),
-                                   options_of(BatchOptions{}, "translate_batch", options));
+                                   options_of(BatchOptions::of(self), "translate_batch", options));
           },
           nb::arg("sentences"), nb::arg("options"), nb::sig(batch_signature.c_str()),
           batch_help.c_str())
       .def(
           "translate",
           [](const Translator& self, nb::handle text, const nb::kwargs& options) {
-            const NBestTexts found = translate_batch(
-                self, {text_of("text", text)}, options_of(BatchOptions{}, "translate", options));
+            const NBestTexts found =
+                translate_batch(self, {text_of("text", text)},
+                                options_of(BatchOptions::of(self), "translate", options));
             return to_str(found[0].empty() ? "" : found[0][0].text);
           },
           nb::arg("text"), nb::arg("options"), nb::sig(one_signature.c_str()),
@@ -182,11 +221,11 @@ void bind_translator(nb::module_& m) {
              const nb::kwargs& options) {
             std::optional<std::string> given;
             if (!target.is_none()) given = text_of("target", target);
-            HEED_CHECK(!given || options.empty(),
+            HEED_CHECK(!given || has_languages_only(options),
                        "[attention] a target is given, so nothing is searched: leave out what "
                        "searches are told");
             return attention(self, text_of("source", source), given,
-                             options_of(BatchOptions{}, "attention", options));
+                             options_of(BatchOptions::of(self), "attention", options));
           },
           nb::arg("source"), nb::arg("target") = nb::none(), nb::arg("options"),
           nb::sig(attention_signature.c_str()),
@@ -197,6 +236,16 @@ void bind_translator(nb::module_& m) {
                    [](const Translator& self) { return PyTokenizer{self.source()}; })
       .def_prop_ro("target_tokenizer",
                    [](const Translator& self) { return PyTokenizer{self.target()}; })
+      .def_prop_ro(
+          "languages",
+          [](const Translator& self) {
+            std::vector<std::string> names;
+            for (const Language& language : self.format().languages.all) {
+              names.push_back(language.name);
+            }
+            return names;
+          },
+          "The languages to choose from; none if the model translates between two only.")
       .def_prop_ro(
           "config",
           [](const Translator& self) {
@@ -213,7 +262,8 @@ void bind_translator(nb::module_& m) {
 
   m.def(
       "load", &load, nb::arg("path"),
-      nb::sig("def load(path: str | os.PathLike[str]) -> Translator | LanguageModel | Classifier"),
+      nb::sig("def load(path: str | os.PathLike[str]) -> Translator | LanguageModel | Classifier | "
+              "SentenceEncoder | MaskedModel"),
       "Loads the model of a folder or of a training run, for any task.");
 }
 

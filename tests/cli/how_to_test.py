@@ -6,6 +6,7 @@ the commands of the English one.
 """
 
 import gzip
+import os
 import pathlib
 import re
 import shutil
@@ -14,7 +15,12 @@ import sys
 import tempfile
 
 HEED, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
-CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"], ["see"], ["README"]]
+CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"], ["see"], ["embed"], ["hub"], ["fine-tune"],
+          ["README"]]
+# Models from a hub that pages name, where they are on this machine. A block that names an absent one is skipped.
+MODELS = pathlib.Path(os.environ.get("HEED_MODELS") or pathlib.Path.home() / ".cache" / "heed-models")
+HUB = ["opus-mt-en-fr", "all-minilm-l6-v2", "all-mpnet-base-v2", "bert-base-uncased", "bge-small-zh-v1.5",
+       "smollm2-135m-instruct", "qwen2.5-coder-0.5b-instruct"]
 # Its commands install the package, as python/tests/wheel_check.py does; python/tests/test_documents.py runs the rest.
 ELSEWHERE = {"python"}
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -58,7 +64,7 @@ def shortened(block):
     calls = block.replace("\\\n", " ").splitlines()
     for i, call in enumerate(calls):
         if "heed train" in call and "--resume" not in call:
-            has_sizes = "--vocabulary" in call or " -c " in call
+            has_sizes = "--vocabulary" in call or " -c " in call or "--start-from" in call
             calls[i] = f"{call} {SHORT} {'' if has_sizes else SMALL}"
     return "\n".join(calls)
 
@@ -80,6 +86,11 @@ def furnish(folder):
     (folder / "input.txt").write_bytes((folder / "train.en").read_bytes() * 5)
     heed(folder, f"train --model model --train-sets train.en train.de {SHORT} {SMALL}")
     (folder / "DIR").symlink_to("model")
+    for name in HUB:
+        if (MODELS / name).is_dir():
+            (folder / name).symlink_to(MODELS / name)
+    (folder / "labelled").write_text("glad\tA lovely day.\nsad\tIt rains again.\nglad\tWhat a joy!\nsad\tNo.\n" * 8)
+    shutil.copy(folder / "labelled", folder / "labelled.valid")
 
 
 def heed(folder, arguments):
@@ -95,6 +106,25 @@ def sh(folder, text):
         sys.exit(f"{text}\nended with {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
+def absent_model(block):
+    """The first model from a hub that a block names and that is not here, or None."""
+    return next((name for name in HUB if name in block and not (MODELS / name).is_dir()), None)
+
+
+def run_page(folder, name):
+    """Runs the blocks of a page."""
+    english, chinese = page(name)
+    blocks = commands(english)
+    assert without_comments(blocks) == without_comments(commands(chinese)), f"{chinese} differs"
+    for block in blocks:
+        absent = absent_model(block)
+        if absent:
+            print(f"skipped: {absent} is not in {MODELS} (python3 ../shared/models/get.py {absent})")
+            break  # later blocks may need what this one makes
+        sh(folder, shortened(block))
+    print(f"{name}: {len(blocks)} blocks")
+
+
 def main():
     pages = {name for chain in CHAINS for name in chain} - {"README"}
     there = {path.name.split(".")[0] for path in (ROOT / "docs" / "how-to").glob("*.md")} - ELSEWHERE
@@ -107,12 +137,7 @@ def main():
             folder = pathlib.Path(temporary) / chain[0]
             shutil.copytree(furnished, folder, symlinks=True)
             for name in chain:
-                english, chinese = page(name)
-                blocks = commands(english)
-                assert without_comments(blocks) == without_comments(commands(chinese)), f"{chinese} differs"
-                for block in blocks:
-                    sh(folder, shortened(block))
-                print(f"{name}: {len(blocks)} blocks")
+                run_page(folder, name)
 
 
 main()

@@ -92,9 +92,9 @@ void make_models(TrainConfig config) {
   language.block.embed = language.block.hidden = 48;
   const LanguageModel language_model(language, generator);
   auto& classification = config.models.of<Classifier>();
-  classification.vocabulary = classification.classes = 10;
-  classification.layers = 1;
-  classification.block.embed = classification.block.hidden = 48;
+  classification.encoder.vocabulary = classification.classes = 10;
+  classification.encoder.layers = 1;
+  classification.encoder.block.embed = classification.encoder.block.hidden = 48;
   const Classifier classifier(classification, generator);
 }
 

@@ -29,6 +29,27 @@ struct Trial {
   SearchOptions options;
   std::int64_t sentences;
   std::string name;
+  bool has_two_ends = false, is_cut = false, stops = false;
+  bool is_end_certain = false, renormalised = false, has_forced = false;
+
+  SearchPlan plan() const {
+    using Ends = std::vector<std::int32_t>;
+    SearchPlan made = make_plan(options, {}, has_two_ends ? Ends{2, 0} : Ends{2});
+    made.is_cut = is_cut;
+    made.is_end_certain = is_end_certain;
+    made.renormalised = renormalised;
+    if (stops) {
+      made.stop = [](std::span<const std::int32_t> tokens) {
+        return tokens.back() == 4 && tokens.size() > 1;
+      };
+    }
+    return made;
+  }
+  std::vector<Start> starts() const {
+    std::vector<Start> all = starts_of(sentences);
+    if (has_forced) all.back().forced = {3, 0};
+    return all;
+  }
 };
 
 Trial trial(std::uint64_t number) {
@@ -59,6 +80,13 @@ Trial trial(std::uint64_t number) {
   t.options.n_best = std::min(t.options.beam_size, whole(pick(1, 2, 5)));
   t.sentences = whole(pick(1, 2, 4));
   t.name = fmt::format("trial {}", number);
+  t.has_two_ends = pick(0, 0, 1) == 1;
+  t.is_cut = pick(0, 1) == 1;
+  t.stops = pick(0, 0, 1) == 1;
+  if (pick(0, 0, 1) == 1) t.options.stopping = Stopping::estimate;
+  t.is_end_certain = pick(0, 0, 1) == 1;
+  t.renormalised = pick(0, 0, 1) == 1;
+  t.has_forced = !t.has_two_ends && pick(0, 1) == 1;
   return t;
 }
 
@@ -66,8 +94,8 @@ TEST(Beam, EqualsThePlainSearch) {
   std::size_t found = 0;
   for (std::uint64_t number = 0; number < 1500; ++number) {
     const Trial t = trial(number);
-    const SearchPlan plan = make_plan(t.options, {});
-    const std::vector<Start> starts = starts_of(t.sentences);
+    const SearchPlan plan = t.plan();
+    const std::vector<Start> starts = t.starts();
     ToyModel model(t.scores, first_sentences(t.sentences));
     const std::vector<NBest> results = beam_search(model, starts, plan);
     ASSERT_EQ(std::ssize(results), t.sentences);
@@ -129,15 +157,35 @@ TEST(Beam, ALongerResultThatScoresBetterIsWaitedFor) {
     return p;
   };
   const Start start{};
-  for (const Stopping stopping : {Stopping::exact, Stopping::first}) {
+  for (const Stopping stopping : {Stopping::exact, Stopping::first, Stopping::estimate}) {
     ToyModel model(6, scorer, {0});
     const SearchPlan plan =
         make_plan({.beam_size = 2, .stopping = stopping, .length_penalty = 2.0}, {});
     const Hypothesis found = beam_search(model, {&start, 1}, plan)[0].at(0);
-    const bool exact = stopping == Stopping::exact;
-    EXPECT_EQ(found.tokens.size(), exact ? 4u : 1u);
+    const bool exact = stopping != Stopping::first;  // here an estimate is right
+    EXPECT_EQ(found.tokens.size(), exact ? 4u : 1u) << io::enum_name(stopping);
     EXPECT_NEAR(found.score, exact ? std::log(0.5) * 4 / 25 : std::log(0.5) * 2 / 4, 1e-6);
     EXPECT_EQ(model.steps.size(), exact ? 5u : 2u);
+  }
+}
+
+// The end comes after three tokens. What follows has a small probability, but a bound for 60 tokens
+// does not exclude it at once.
+TEST(Beam, AnEstimateStopsWhenTheBestSoFarIsNoBetter) {
+  const test::Scorer scorer = [](std::int64_t, const Tokens& fed) {
+    const float likely = fed.size() < 4 ? 0.9f : 0.01f;
+    std::vector<float> p = {0, 0, 0.1f, 0, likely, 0};
+    for (float& x : p) x = std::log(x);
+    return p;
+  };
+  const Start start{};
+  for (const auto& [stopping, steps] :
+       {std::pair(Stopping::estimate, 4u), std::pair(Stopping::exact, 6u)}) {
+    ToyModel model(6, scorer, {0});
+    const SearchPlan plan = make_plan(
+        {.beam_size = 1, .stopping = stopping, .max_length = 60, .max_length_extra = 60}, {});
+    beam_search(model, {&start, 1}, plan);
+    EXPECT_EQ(model.steps.size(), steps);
   }
 }
 

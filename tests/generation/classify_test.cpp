@@ -17,9 +17,9 @@ using testing::ElementsAre;
 
 TEST(Classify, TextsDoNotDependOnTheirNeighbours) {
   const TextClassifier classifier = tiny_classifier();
-  std::vector<std::vector<std::int32_t>> texts;
+  std::vector<ReadText> texts;
   for (const char* const text : {"bad", "a cab dead bee", "", "hhhh"}) {
-    texts.push_back(read_text(classifier, text, 100));
+    texts.push_back(read_text(classifier, {text}, 100));
   }
   const auto together = classify(classifier, texts);
   ASSERT_EQ(together.size(), 4u);
@@ -37,9 +37,9 @@ TEST(Classify, TextsBeginWithBeginAndEndSomewhere) {
   const TextClassifier classifier = tiny_classifier();
   const std::int32_t begin = classifier.tokenizer->special().begin;
   const auto ids = classifier.tokenizer->encode("ab");
-  EXPECT_THAT(read_text(classifier, "ab", 3), ElementsAre(begin, ids[0], ids[1]));
-  EXPECT_THAT(read_text(classifier, "ab", 2), ElementsAre(begin, ids[0]));
-  EXPECT_THAT(read_text(classifier, "", 2), ElementsAre(begin));
+  EXPECT_THAT(read_text(classifier, {"ab"}, 3).ids, ElementsAre(begin, ids[0], ids[1]));
+  EXPECT_THAT(read_text(classifier, {"ab"}, 2).ids, ElementsAre(begin, ids[0]));
+  EXPECT_THAT(read_text(classifier, {""}, 2).ids, ElementsAre(begin));
 }
 
 TEST(Classify, KeepsTheOrderWhateverTheBatches) {
@@ -53,7 +53,7 @@ TEST(Classify, KeepsTheOrderWhateverTheBatches) {
   EXPECT_GT(batches, 2);
   ASSERT_EQ(together.size(), texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::vector<std::vector<std::int32_t>> read = {read_text(classifier, texts[i], 100)};
+    const std::vector<ReadText> read = {read_text(classifier, {texts[i]}, 100)};
     const auto alone = classify(classifier, read)[0];
     for (std::size_t c = 0; c < 3; ++c) {
       EXPECT_NEAR(together[i][c], alone[c], 1e-5) << texts[i];

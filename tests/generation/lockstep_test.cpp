@@ -41,7 +41,9 @@ TEST(Lockstep, FollowsTheExtensionsAndDropsTheOthers) {
   EXPECT_THAT(lockstep.sequence(1).so_far.tokens, ElementsAre(5));
   EXPECT_EQ(lockstep.sequence(2).sentence, 2);
   lockstep.step(1);
-  const Hypothesis ended = lockstep.finished(2);
+  EXPECT_EQ(lockstep.finish({2, 6}), std::nullopt);
+  EXPECT_EQ(lockstep.finish({2, 2}), Finish::end);
+  const Hypothesis ended = lockstep.finished({2, 2}, Finish::end);
   EXPECT_THAT(ended.tokens, ElementsAre(6));
   ASSERT_EQ(ended.token_log_probabilities.size(), 2u);
   EXPECT_EQ(ended.token_log_probabilities[1], lockstep.log_probability(2, 2));
@@ -73,6 +75,33 @@ TEST(Lockstep, AFullSequenceMayOnlyEndWhateverTheRulesSay) {
   lockstep.step(3);
   EXPECT_TRUE(lockstep.full(0));
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));
+}
+
+TEST(Lockstep, SaysHowATokenCompletesASequence) {
+  ToyModel model = rising(9, {0});
+  SearchPlan plan = make_plan({.max_length = 2}, {}, {4, 8});
+  plan.is_cut = true;
+  plan.stop = [](std::span<const std::int32_t> tokens) { return tokens.back() == 7; };
+  Lockstep lockstep(model, starts_of(1), plan);
+  lockstep.step(9);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(8, 7, 6, 5, 4, 2));
+  EXPECT_EQ(lockstep.finish({0, 4}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 8}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 7}), Finish::stop);
+  EXPECT_EQ(lockstep.finish({0, 6}), std::nullopt);
+  const Hypothesis stopped = lockstep.finished({0, 7}, Finish::stop);
+  EXPECT_THAT(stopped.tokens, ElementsAre(7));
+  EXPECT_THAT(stopped.token_log_probabilities, ElementsAre(lockstep.log_probability(0, 7)));
+  EXPECT_EQ(stopped.finish, Finish::stop);
+  const std::vector<Extension> next = {{0, 6}};
+  lockstep.advance(next);
+  lockstep.step(9);
+  EXPECT_EQ(lockstep.finish({0, 8}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 7}), Finish::stop);
+  EXPECT_EQ(lockstep.finish({0, 6}), Finish::length);
+  const Hypothesis cut = lockstep.finished({0, 6}, Finish::length);
+  EXPECT_THAT(cut.tokens, ElementsAre(6, 6));
+  EXPECT_EQ(cut.score, cut.log_probability / 2.0);
 }
 
 TEST(Lockstep, WhatHasNoProbabilityIsNotOffered) {
@@ -119,6 +148,60 @@ TEST(Lockstep, MistakesAreNamed) {
   Lockstep lockstep(wrong, starts_of(2), plan);
   EXPECT_EQ(error_message([&] { lockstep.step(1); }),
             "[search] the model gave scores [2, 7] of f32: they must be [2, 8] of f32");
+}
+
+TEST(Lockstep, ForcedTokensAreCertainAndCount) {
+  ToyModel model = rising(8, {0, 1});
+  SearchPlan plan = make_plan({.max_length = 1}, {});
+  std::vector<Start> starts = starts_of(2);
+  starts[1].forced = {3, 0};  // padding, which is banned, and more than max_length
+  Lockstep lockstep(model, starts, plan);
+  EXPECT_EQ(lockstep.longest(0), 1);
+  EXPECT_EQ(lockstep.longest(1), 2);
+  lockstep.step(2);
+  EXPECT_FALSE(lockstep.is_settled(0));
+  EXPECT_TRUE(lockstep.is_settled(1));
+  EXPECT_THAT(lockstep.likeliest(1), ElementsAre(3));
+  EXPECT_EQ(lockstep.log_probability(1, 3), 0.0f);
+  EXPECT_LT(lockstep.log_probability(0, 3), 0.0f);
+  lockstep.advance(std::vector<Extension>{{1, 3}});
+  lockstep.step(2);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(0));
+  lockstep.advance(std::vector<Extension>{{0, 0}});
+  lockstep.step(2);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));  // the end
+  EXPECT_LT(lockstep.log_probability(0, 2), 0.0f);
+  const Hypothesis ended = lockstep.finished({0, 2}, Finish::length);
+  EXPECT_THAT(ended.tokens, ElementsAre(3, 0));
+  EXPECT_EQ(ended.score, ended.log_probability / 3.0);
+  starts[0].forced = {8};
+  EXPECT_THAT(error_message([&] { Lockstep(model, std::span(starts).first(1), plan); }),
+              testing::HasSubstr("forced token 8 is not among the model's 8 tokens"));
+}
+
+TEST(Lockstep, AnEndAtTheMaximumLengthMayBeCertain) {
+  ToyModel model = rising(8, {0});
+  SearchPlan plan = make_plan({.max_length = 0}, {});
+  for (const bool is_certain : {false, true}) {
+    plan.is_end_certain = is_certain;
+    Lockstep lockstep(model, starts_of(1), plan);
+    lockstep.step(1);
+    EXPECT_EQ(lockstep.log_probability(0, 2) == 0.0f, is_certain);
+  }
+}
+
+TEST(Lockstep, RenormalisedProbabilitiesAreThoseOfAllowedTokens) {
+  ToyModel model = rising(8, {0});
+  SearchPlan plan = make_plan({}, {});
+  plan.renormalised = true;
+  Lockstep lockstep(model, starts_of(1), plan);
+  lockstep.step(8);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(7, 6, 5, 4, 2));
+  double total = 0.0;
+  for (const std::int32_t token : lockstep.likeliest(0)) {
+    total += std::exp(lockstep.log_probability(0, token));
+  }
+  EXPECT_NEAR(total, 1.0, 1e-6);
 }
 
 }  // namespace

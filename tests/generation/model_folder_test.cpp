@@ -19,6 +19,8 @@ namespace {
 
 using test::letters;
 using test::tiny_classifier;
+using test::tiny_embedder;
+using test::tiny_filler;
 using test::tiny_generator;
 using test::tiny_translator;
 using testing::HasSubstr;
@@ -32,6 +34,19 @@ void edit_config(const TempDir& dir, const std::string& from, const std::string&
   const std::size_t at = text.find(from);
   ASSERT_NE(at, text.npos) << from << " in " << text;
   io::write_file(dir / "config.json", text.replace(at, from.size(), to));
+}
+
+// Removes the line of a key from config.json.
+void remove_key(const TempDir& dir, const std::string& key) {
+  std::string text = io::read_file(dir / "config.json", kMost);
+  const std::size_t at = text.find(fmt::format("\"{}\":", key));
+  ASSERT_NE(at, text.npos) << key << " in " << text;
+  const std::size_t begin = text.rfind('\n', at), end = text.find('\n', at);
+  text.erase(begin, end - begin);
+  // The last line of a table has no comma.
+  const std::size_t comma = text.rfind(',', begin), next = text.find_first_not_of(" \n", begin);
+  if (text[next] == '}' && text.find_first_not_of(" \n", comma + 1) == next) text.erase(comma, 1);
+  io::write_file(dir / "config.json", text);
 }
 
 // ---- kinds --------------------------------------------------------------------------------------
@@ -64,7 +79,7 @@ TEST(ModelFolder, IsFoundInATrainingRun) {
 TEST(ModelFolder, SaysWhatIsNotOne) {
   const TempDir dir;
   EXPECT_THAT(error_message([&] { kind_of_model(dir.path()); }), HasSubstr("has no config.json"));
-  for (const char* const text : {"[]", "{}", R"({"kind": 3})", R"({"model_type": "bert"})"}) {
+  for (const char* const text : {"[]", "{}", R"({"kind": 3})"}) {
     io::write_file(dir / "config.json", text);
     EXPECT_THAT(error_message([&] { kind_of_model(dir.path()); }), HasSubstr("no \"kind\""))
         << text;
@@ -79,10 +94,15 @@ TEST(ModelFolder, SaysWhatIsNotOne) {
 // ---- saved and loaded ---------------------------------------------------------------------------
 
 TEST(ModelFolder, LoadsTheModelOfTheTask) {
-  const TempDir translator, generator, classifier;
+  const TempDir translator, generator, classifier, embedder, filler;
   save_model(tiny_translator(letters(), letters("xyz")), translator.path());
   save_model(tiny_generator(), generator.path());
   save_model(tiny_classifier(), classifier.path());
+  save_model(tiny_embedder(), embedder.path());
+  save_model(tiny_filler(), filler.path());
+  EXPECT_TRUE(std::holds_alternative<TextEmbedder>(load_model(embedder.path())));
+  EXPECT_TRUE(std::holds_alternative<TextFiller>(load_model(filler.path())));
+  EXPECT_EQ(load_text_filler(filler.path()).mask, tiny_filler().mask);
   EXPECT_TRUE(std::holds_alternative<Translator>(load_model(translator.path())));
   EXPECT_TRUE(std::holds_alternative<TextGenerator>(load_model(generator.path())));
   EXPECT_TRUE(std::holds_alternative<TextClassifier>(load_model(classifier.path())));
@@ -119,7 +139,7 @@ TEST(ModelFolder, KeepsAModelWithoutAttention) {
   const NoGrad no_grad;
   before.model->eval();
   const Tensor ids = ids_of(tokenizer->encode("a bad cab"), 1);
-  EXPECT_TRUE(test::same_bits((*after.model)(ids), (*before.model)(ids)));
+  EXPECT_TRUE(test::same_bits((*after.model)({ids}), (*before.model)({ids})));
 }
 
 TEST(ModelFolder, HasTheFilesOfItsTokenizers) {
@@ -139,7 +159,31 @@ TEST(ModelFolder, HasTheFilesOfItsTokenizers) {
   EXPECT_EQ(read.target()->encode("a dog"), other->encode("a dog"));
 }
 
+// A folder that was written before texts could be read with special tokens.
+TEST(ModelFolder, LoadsAClassifierOfTheFormerVersion) {
+  const TempDir dir;
+  const TextClassifier before = tiny_classifier();
+  save_model(before, dir.path());
+  for (const char* const key :
+       {"scoring", "frame", "pooling", "head", "types", "scaled_embeddings", "embedding_norm"}) {
+    remove_key(dir, key);
+  }
+  const TextClassifier after = load_text_classifier(dir.path());
+  EXPECT_EQ(after.frame, TextFrame::begin);
+  EXPECT_EQ(after.scoring, Scoring::softmax);
+  const NoGrad no_grad;
+  const Tensor ids = ids_of(before.tokenizer->encode("a bad cab"), 1);
+  EXPECT_TRUE(test::same_bits((*after.model)({ids}), (*before.model)({ids})));
+}
+
 // ---- parts that do not belong together ----------------------------------------------------------
+
+TEST(ModelFolder, RefusesAMaskThatIsNoToken) {
+  const TempDir dir;
+  save_model(tiny_filler(), dir.path());
+  edit_config(dir, fmt::format("\"mask\": {}", tiny_filler().mask), "\"mask\": 1000");
+  EXPECT_THAT(error_message([&] { load_model(dir.path()); }), HasSubstr("the mask is token 1000"));
+}
 
 TEST(ModelFolder, RefusesLabelsOfOtherClasses) {
   const TempDir dir;
@@ -295,7 +339,7 @@ TEST(ModelFolder, LoadsALanguageModelOfTheFormerVersion) {
   const TextGenerator after = load_text_generator(dir.path());
   const NoGrad no_grad;
   const Tensor ids = ids_of(before.tokenizer->encode("a bad cab"), 1);
-  EXPECT_TRUE(test::same_bits((*after.model)(ids), (*before.model)(ids)));
+  EXPECT_TRUE(test::same_bits((*after.model)({ids}), (*before.model)({ids})));
 }
 
 }  // namespace

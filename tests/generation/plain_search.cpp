@@ -9,45 +9,66 @@
 namespace heed::test {
 namespace {
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 struct Next {
   std::int32_t token;
   float logit;
   float log_probability;
 };
 
+std::int64_t longest_of(const PlainSentence& s, const SearchPlan& plan) {
+  return std::max(longest_result(plan.options, s.start.source_length), std::ssize(s.start.forced));
+}
+
 // Every token that may follow a prefix, lowest first.
 std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const Tokens& prefix) {
   Tokens fed = {s.start.token};
   fed.insert(fed.end(), prefix.begin(), prefix.end());
-  const std::vector<float> logits = s.scorer(s.sentence, fed);
-  const Tensor x = from_values(std::span<const float>(logits), {std::ssize(logits)});
-  const std::vector<float> log_p = log_softmax(x).to_vector<float>();
-
-  const bool full = std::ssize(prefix) >= longest_result(plan.options, s.start.source_length);
+  if (prefix.size() < s.start.forced.size()) return {{s.start.forced[prefix.size()], 0.0f, 0.0f}};
+  const bool full = std::ssize(prefix) >= longest_of(s, plan);
+  if (full && plan.is_end_certain) return {{plan.ends[0], 0.0f, 0.0f}};
   Tokens banned;
   for (const Rule& rule : plan.rules) rule(prefix, banned);
+  std::vector<float> logits = s.scorer(s.sentence, fed);
+  for (const std::int32_t token : plan.renormalised ? banned : Tokens{}) {
+    if (token < std::ssize(logits)) logits[static_cast<std::size_t>(token)] = -kInfinity;
+  }
+  const Tensor x = from_values(std::span<const float>(logits), {std::ssize(logits)});
+  const std::vector<float> log_p = log_softmax(x).to_vector<float>();
   std::vector<Next> all;
   for (std::int32_t i = 0; i < std::ssize(logits); ++i) {
     const bool is_banned = std::find(banned.begin(), banned.end(), i) != banned.end();
     const auto at = static_cast<std::size_t>(i);
-    if (full ? i != plan.end : is_banned) continue;
+    if (full ? i != plan.ends[0] : is_banned) continue;
     if (std::isfinite(log_p[at])) all.push_back({i, logits[at], log_p[at]});
   }
   return all;
 }
 
+bool is_end(const SearchPlan& plan, std::int32_t token) {
+  return std::ranges::count(plan.ends, token) > 0;
+}
+
+// Whether a hypothesis is complete after its last token.
+bool is_complete(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h,
+                 std::int32_t last) {
+  if (is_end(plan, last) || (plan.stop && plan.stop(h.tokens))) return true;
+  return plan.is_cut && std::ssize(h.tokens) >= longest_of(s, plan);
+}
+
+double score_of(const SearchOptions& o, double log_probability, std::size_t tokens) {
+  const auto length = static_cast<double>(tokens);
+  return log_probability /
+         std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
+                  o.length_penalty);
+}
+
 Hypothesis extended(Hypothesis h, const SearchPlan& plan, const Next& next) {
   h.log_probability += next.log_probability;
   h.token_log_probabilities.push_back(next.log_probability);
-  if (next.token != plan.end) {
-    h.tokens.push_back(next.token);
-  } else {
-    const SearchOptions& o = plan.options;
-    const double length = static_cast<double>(h.tokens.size()) + 1.0;
-    h.score = h.log_probability /
-              std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
-                       o.length_penalty);
-  }
+  if (!is_end(plan, next.token)) h.tokens.push_back(next.token);
+  h.score = score_of(plan.options, h.log_probability, h.token_log_probabilities.size());
   return h;
 }
 
@@ -81,10 +102,11 @@ std::vector<Candidate> ordered_candidates(const PlainSentence& s, const SearchPl
 
 void all_results(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h, NBest& all) {
   for (const Next& next : nexts(s, plan, h.tokens)) {
-    if (next.token == plan.end) {
-      all.push_back(extended(h, plan, next));
+    const Hypothesis longer = extended(h, plan, next);
+    if (is_complete(s, plan, longer, next.token)) {
+      all.push_back(longer);
     } else {
-      all_results(s, plan, extended(h, plan, next), all);
+      all_results(s, plan, longer, all);
     }
   }
 }
@@ -100,7 +122,7 @@ NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
     std::int64_t place = 0;
     for (const Candidate& c : ordered_candidates(s, plan, running)) {
       const Hypothesis h = extended(running[c.beam], plan, c.next);
-      if (c.next.token != plan.end) {
+      if (!is_complete(s, plan, h, c.next.token)) {
         if (std::ssize(next_running) < beam) next_running.push_back(h);
       } else if (place < beam && !(first && std::ssize(finished) == beam)) {
         finished.push_back(h);
@@ -109,6 +131,12 @@ NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
     }
     running = next_running;
     if (first && std::ssize(finished) == beam) break;
+    if (plan.options.stopping == Stopping::estimate && !running.empty()) {
+      finished = best(finished, beam);
+      const Hypothesis& hope = running.front();
+      const double at_best = score_of(plan.options, hope.log_probability, hope.tokens.size());
+      if (std::ssize(finished) == beam && at_best <= finished.back().score) break;
+    }
   }
   return best(finished, plan.options.n_best);
 }
@@ -121,7 +149,7 @@ NBest plain_greedy(const PlainSentence& s, const SearchPlan& plan) {
     const Next next = *std::max_element(
         all.begin(), all.end(), [](const Next& a, const Next& b) { return a.logit < b.logit; });
     h = extended(h, plan, next);
-    if (next.token == plan.end) return {h};
+    if (is_complete(s, plan, h, next.token)) return {h};
   }
 }
 

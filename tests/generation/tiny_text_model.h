@@ -1,4 +1,4 @@
-// A language model and a classifier of letters, untrained, for tests.
+// Models of letters for each task, untrained, for tests.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,8 @@
 #include "heed/generation/text_model.h"
 #include "heed/models/classifier.h"
 #include "heed/models/language_model.h"
+#include "heed/models/masked_model.h"
+#include "heed/models/sentence_encoder.h"
 #include "tests/generation/tiny_translator.h"
 
 namespace heed::test {
@@ -25,16 +27,40 @@ inline TextGenerator tiny_generator(const std::string& positions = "learned max_
   return {std::move(model), tokenizer};
 }
 
-inline TextClassifier tiny_classifier() {
-  const auto tokenizer = letters();
-  Generator random(2);
-  ClassifierConfig config{.vocabulary = tokenizer->size(), .classes = 3, .layers = 1};
+inline TextEncoderConfig tiny_encoder(std::int64_t vocabulary) {
+  TextEncoderConfig config{.vocabulary = vocabulary, .layers = 1};
   config.block.embed = 16;
   config.block.heads = 2;
   config.block.hidden = 20;
+  return config;
+}
+
+inline TextClassifier tiny_classifier() {
+  const auto tokenizer = letters();
+  Generator random(2);
+  const ClassifierConfig config{.encoder = tiny_encoder(tokenizer->size()), .classes = 3};
   auto model = std::make_unique<Classifier>(config, random);
   model->eval();
   return {std::move(model), tokenizer, {"good", "bad", "ugly"}};
+}
+
+inline TextEmbedder tiny_embedder() {
+  const auto tokenizer = letters();
+  Generator random(2);
+  const SentenceEncoderConfig config{.encoder = tiny_encoder(tokenizer->size())};
+  auto model = std::make_unique<SentenceEncoder>(config, random);
+  model->eval();
+  return {std::move(model), tokenizer};
+}
+
+/// Its mask is the token "h".
+inline TextFiller tiny_filler() {
+  const auto tokenizer = letters();
+  Generator random(2);
+  const MaskedModelConfig config{.encoder = tiny_encoder(tokenizer->size())};
+  auto model = std::make_unique<MaskedModel>(config, random);
+  model->eval();
+  return {std::move(model), tokenizer, tokenizer->encode("h").front()};
 }
 
 }  // namespace heed::test

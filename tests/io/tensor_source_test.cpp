@@ -65,6 +65,20 @@ TEST(TensorSource, KnowsTiedTensors) {
   EXPECT_EQ(source.tied_to(source.find("model.row")), nullptr);
 }
 
+TEST(TensorSource, JoinsTensorsOfAnotherFile) {
+  const TempDir dir;
+  write_file(dir / "1.safetensors", bytes_named({"a", "c"}));
+  write_file(dir / "2.safetensors", bytes_named({"b", "a"}));
+  TensorSource source = TensorSource::open(dir / "1.safetensors");
+  source.join(TensorSource::open(dir / "2.safetensors"), "dense.");
+  EXPECT_EQ(source.entries().size(), 4u);
+  EXPECT_EQ(source.files().size(), 2u);
+  EXPECT_EQ(source.find("dense.b").bytes[0], std::byte{'b'});
+  EXPECT_EQ(source.find("dense.a").file, 1u);
+  EXPECT_EQ(source.find("a").file, 0u);
+  EXPECT_FALSE(source.contains("b"));
+}
+
 TEST(TensorSource, ReadsShardsOfSafetensorsAndPyTorch) {
   const TempDir dir;
   write_file(dir / "1.st", bytes_named({"a", "c"}));

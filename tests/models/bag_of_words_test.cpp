@@ -34,7 +34,7 @@ TEST(BagOfWords, IsALinearMapOfTheMean) {
     return clone_data(view::slice(model.tokens.weight.data.detach(), 0, token, token + 1));
   };
   const Tensor mean_of_three = (embedding(4) + embedding(7) * 2.0) * (1.0 / 3.0);  // [1, E]
-  EXPECT_LE(test::max_relative_error(model(ids, lengths_of({3})), model.scores(mean_of_three)),
+  EXPECT_LE(test::max_relative_error(model({ids, lengths_of({3})}), model.scores(mean_of_three)),
             1e-6);
 }
 
@@ -44,13 +44,16 @@ TEST(BagOfWords, EveryParameterLearns) {
   for (const NamedTensor& parameter : model.named_parameters()) names.push_back(parameter.name);
   EXPECT_THAT(names, ElementsAre("tokens.weight", "scores.weight", "scores.bias"));
   const Tensor ids = random_ids(3, 9, 1), lengths = lengths_of({9, 5, 7});
-  test::expect_learns(model, cross_entropy(model(ids, lengths), lengths_of({0, 2, 1})));
+  test::expect_learns(model, cross_entropy(model({ids, lengths}), lengths_of({0, 2, 1})));
 
   model.zero_grad();
   model.to(DType::f64);
   const std::vector<Tensor> parameters = model.parameters();
-  const GradCheckResult result =
-      gradcheck([&](std::span<const Tensor>) { return model(ids, lengths); }, parameters);
+  const GradCheckResult result = gradcheck(
+      [&](std::span<const Tensor>) {
+        return model({ids, lengths});
+      },
+      parameters);
   EXPECT_TRUE(result.ok) << result.message;
 }
 
@@ -58,9 +61,9 @@ TEST(BagOfWords, PaddingAndNeighboursDoNotMatter) {
   BagOfWords model(small());
   model.eval();
   const Tensor ids = random_ids(3, 9, 1), lengths = lengths_of({9, 5, 0});
-  const Tensor y = model(ids, lengths);
-  EXPECT_TRUE(same_bits(model(test::with_other_tokens(ids, 1, 5), lengths), y)) << "padding";
-  const Tensor beside = model(test::with_other_tokens(ids, 0, 0), lengths);
+  const Tensor y = model({ids, lengths});
+  EXPECT_TRUE(same_bits(model({test::with_other_tokens(ids, 1, 5), lengths}), y)) << "padding";
+  const Tensor beside = model({test::with_other_tokens(ids, 0, 0), lengths});
   EXPECT_TRUE(same_bits(row_of(beside, 1), row_of(y, 1)));
   EXPECT_FALSE(same_bits(row_of(beside, 0), row_of(y, 0)));
   EXPECT_TRUE(same_bits(row_of(y, 2), model.scores.bias)) << "a text without tokens";
@@ -70,7 +73,7 @@ TEST(BagOfWords, OrderDoesNotMatter) {
   const BagOfWords model(small());
   const Tensor a = from_values<std::int64_t>({1, 2, 3, 4}, {1, 4});
   const Tensor b = from_values<std::int64_t>({4, 2, 1, 3}, {1, 4});
-  EXPECT_LE(test::max_relative_error(model(a), model(b)), 1e-6);
+  EXPECT_LE(test::max_relative_error(model({a}), model({b})), 1e-6);
 }
 
 TEST(BagOfWords, DropsOnlyWhileTraining) {
@@ -78,9 +81,9 @@ TEST(BagOfWords, DropsOnlyWhileTraining) {
   config.dropout = 0.5;
   BagOfWords model(config);
   const Tensor ids = random_ids(4, 9, 1);
-  EXPECT_FALSE(same_bits(model(ids), model(ids)));
+  EXPECT_FALSE(same_bits(model({ids}), model({ids})));
   model.eval();
-  EXPECT_TRUE(same_bits(model(ids), model(ids)));
+  EXPECT_TRUE(same_bits(model({ids}), model({ids})));
 }
 
 // The label of a text is which of the tokens 0, 1 and 2 it contains.
@@ -101,14 +104,14 @@ TEST(BagOfWords, LearnsWhichWordATextHas) {
   };
   Tensor labels = empty({kTexts}, DType::i64);
   for (std::int64_t i = 0; i < kTexts; ++i) labels.mutable_data<std::int64_t>()[i] = i % 3;
-  const double before = cross_entropy(model(texts(0)), labels).item();
+  const double before = cross_entropy(model({texts(0)}), labels).item();
   for (int update = 0; update < 200; ++update) {
-    cross_entropy(model(texts(static_cast<std::uint64_t>(update) + 1)), labels).backward();
+    cross_entropy(model({texts(static_cast<std::uint64_t>(update) + 1)}), labels).backward();
     optimizer.step({.rate = 0.05});
     optimizer.zero_grad();
   }
-  EXPECT_LT(cross_entropy(model(texts(0)), labels).item(), before / 10.0);
-  EXPECT_TRUE(same_bits(argmax(model(texts(0)), 1), labels)) << "texts that it has not seen";
+  EXPECT_LT(cross_entropy(model({texts(0)}), labels).item(), before / 10.0);
+  EXPECT_TRUE(same_bits(argmax(model({texts(0)}), 1), labels)) << "texts that it has not seen";
 }
 
 TEST(BagOfWords, IsSavedAndLoadedThroughTheList) {
@@ -136,7 +139,7 @@ TEST(BagOfWords, IsSavedAndLoadedThroughTheList) {
 TEST(BagOfWords, HasNoWeightsToShow) {
   const BagOfWords model(small());
   std::vector<LayerWeights> weights(2);
-  model(random_ids(3, 9, 1), {}, &weights);
+  model({random_ids(3, 9, 1)}, &weights);
   EXPECT_TRUE(weights.empty());
   EXPECT_TRUE(small().attentions().empty());
 }

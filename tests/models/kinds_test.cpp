@@ -84,6 +84,8 @@ TEST(ModelKinds, EveryKindMakesAModelFromItsConfig) {
     EXPECT_EQ(dynamic_cast<CausalModel*>(model.get()) != nullptr, kind.task == Task::language);
     EXPECT_EQ(dynamic_cast<ClassificationModel*>(model.get()) != nullptr,
               kind.task == Task::classify);
+    EXPECT_EQ(dynamic_cast<EncodingModel*>(model.get()) != nullptr, kind.task == Task::embed);
+    EXPECT_EQ(dynamic_cast<FillingModel*>(model.get()) != nullptr, kind.task == Task::fill);
 
     const ModelChoice own = model->choice();
     EXPECT_EQ(own.kind().name, kind.name);

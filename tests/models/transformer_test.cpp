@@ -92,7 +92,7 @@ TEST(Transformer, LoadsAStateDictOfPyTorch) {
 // ---- ties ---------------------------------------------------------------------------------------
 
 TEST(Transformer, TiesAreOneTensor) {
-  for (const Tied tied : {Tied::none, Tied::two, Tied::three}) {
+  for (const Tied tied : {Tied::none, Tied::two, Tied::three, Tied::embeddings}) {
     TransformerConfig config = small_transformer();
     config.tied = tied;
     Transformer model(config);
@@ -101,15 +101,34 @@ TEST(Transformer, TiesAreOneTensor) {
       const auto data = [](const Tensor& x) { return x.storage()->data(); };
       const Tensor& source = model.source.tokens.weight.data;
       const Tensor& target = model.target.tokens.weight.data;
-      EXPECT_EQ(data(model.output.weight.data) == data(target), tied != Tied::none);
-      EXPECT_EQ(data(source) == data(target), tied == Tied::three);
+      EXPECT_EQ(data(model.output.weight.data) == data(target),
+                tied == Tied::two || tied == Tied::three);
+      EXPECT_EQ(data(source) == data(target), tied == Tied::three || tied == Tied::embeddings);
     }
     std::int64_t matrices = 0;
     for (const NamedTensor& parameter : model.named_parameters()) {
       matrices += parameter.tensor.size(0) == test::kVocabulary;
     }
-    EXPECT_EQ(matrices, tied == Tied::none ? 3 : tied == Tied::two ? 2 : 1);
+    EXPECT_EQ(matrices, tied == Tied::none ? 3 : tied == Tied::three ? 1 : 2);
   }
+}
+
+TEST(Transformer, TheDecoderMayHaveOtherSizes) {
+  TransformerConfig config = small_transformer();
+  config.decoder_heads = 1;
+  config.decoder_hidden = 7;
+  const Transformer model(config);
+  EXPECT_EQ(model.config().encoder_block().heads, config.block.heads);
+  EXPECT_EQ(model.config().decoder_block().heads, 1);
+  EXPECT_EQ(model.encoder.layers[0].feed_forward.plain->linear1.weight.data.size(0),
+            config.block.hidden_size());
+  EXPECT_EQ(model.decoder.layers[0].feed_forward.plain->linear1.weight.data.size(0), 7);
+  std::vector<LayerWeights> weights;
+  const Memory memory = model.encode(random_ids(1, 3, 1));
+  model.decode(random_ids(1, 2, 2), memory, &weights);
+  EXPECT_EQ(weights[0].cross.shape(), (Shape{1, 1, 2, 3}));
+  config.decoder_heads = 3;
+  EXPECT_THAT(error_message([&] { config.validate(); }), HasSubstr("is not a multiple of heads 3"));
 }
 
 TEST(Transformer, ATiedGradientIsTheSumOfAll) {

@@ -4,6 +4,8 @@
 
 #include "heed/autograd/gradcheck.h"
 #include "heed/autograd/tape.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/matmul.h"
 #include "heed/ops/reduce.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
@@ -80,6 +82,39 @@ TEST(Weight, RowsPassTheirGradientOn) {
       gradcheck([](std::span<const Tensor> in) { return Weight(in[1]).rows(1, 3).product(in[0]); },
                 std::vector{random({5, 2}), random({4, 2})});
   EXPECT_TRUE(result.ok) << result.message;
+}
+
+TEST(Weight, AnAdapterCorrectsTheMatrix) {
+  Generator generator(5);
+  const auto random = [&](const Shape& shape) {
+    return normal(shape, 0.0, 1.0, generator, DType::f64).requires_grad();
+  };
+  Weight weight(random({4, 3}));
+  weight.adapter = {.down = random({2, 3}), .up = random({4, 2}), .scale = 0.5};
+  const Tensor x = random({5, 3}), bias = random({4});
+  const Tensor whole = weight.data + matmul(weight.adapter.up, weight.adapter.down) * 0.5;
+  for (const auto& activation : {std::optional<kernels::Unary>(), {kernels::Unary::tanh}}) {
+    const LinearOptions options{.bias = bias, .activation = activation};
+    EXPECT_LE(test::max_relative_error(weight.product(x, options), linear(x, whole, options)),
+              1e-14);
+  }
+  EXPECT_LE(
+      test::max_relative_error(weight.rows(1, 3).product(x), linear(x, slice(whole, 0, 1, 3))),
+      1e-14);
+  const GradCheckResult result = gradcheck(
+      [](std::span<const Tensor> in) {
+        Weight own(in[1]);
+        own.adapter = {.down = in[2], .up = in[3], .scale = 0.5};
+        return own.product(in[0], {.bias = in[4], .activation = kernels::Unary::tanh});
+      },
+      std::vector{x, weight.data, weight.adapter.down, weight.adapter.up, bias});
+  EXPECT_TRUE(result.ok) << result.message;
+
+  const Tensor expected = weight.product(x);
+  weight.merge_adapter();
+  EXPECT_FALSE(weight.adapter.defined());
+  EXPECT_TRUE(weight.data.tracks_grad());
+  EXPECT_LE(test::max_relative_error(weight.product(x), expected), 1e-14);
 }
 
 TEST(Weight, CopiesAreTied) {

@@ -5,9 +5,11 @@
 
 #include "heed/generation/classify.h"
 #include "heed/generation/examine.h"
+#include "heed/generation/fill.h"
 #include "heed/models/bag_of_words.h"
 #include "heed/models/classifier.h"
 #include "heed/models/language_model.h"
+#include "tests/generation/tiny_text_model.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/error_message.h"
 
@@ -15,6 +17,8 @@ namespace heed::plot {
 namespace {
 
 using heed::test::letters;
+using heed::test::tiny_embedder;
+using heed::test::tiny_filler;
 using heed::test::tiny_translator;
 using heed::test::words;
 using testing::ElementsAre;
@@ -68,19 +72,39 @@ TEST(ModelAttention, RowsOfALanguageModelAreTheNextTokens) {
 TEST(ModelAttention, OfAClassifierWithItsLabel) {
   const auto tokenizer = words("good bad");
   Generator generator(5);
-  ClassifierConfig config{.vocabulary = tokenizer->size(), .classes = 5};
-  config.block.embed = 8;
-  config.block.heads = 2;
+  ClassifierConfig config{.encoder = {.vocabulary = tokenizer->size()}, .classes = 5};
+  config.encoder.block.embed = 8;
+  config.encoder.block.heads = 2;
   auto model = std::make_unique<Classifier>(config, generator);
   model->eval();
   const TextClassifier classifier{std::move(model), tokenizer, {"a", "b", "c", "d", "e"}};
   const AttentionView view = attention_of(classifier, "bad good");
-  const std::vector<std::vector<std::int32_t>> read = {read_text(classifier, "bad good", 100)};
+  const std::vector<ReadText> read = {read_text(classifier, {"bad good"}, 100)};
   const std::size_t likeliest = by_probability(classify(classifier, read)[0])[0];
   EXPECT_EQ(view.result, classifier.labels[likeliest]);
   EXPECT_EQ(view.parts[0].kind, AttentionKind::encoder);
   EXPECT_THAT(view.parts[0].rows, ElementsAre("<s>", "bad", "good"));
   check_view(view);
+}
+
+TEST(ModelAttention, OfASentenceEncoder) {
+  const TextEmbedder embedder = tiny_embedder();
+  const AttentionView view = attention_of(embedder, "cab");
+  EXPECT_EQ(view.result, "");
+  ASSERT_EQ(view.parts.size(), 1u);
+  EXPECT_EQ(view.parts[0].kind, AttentionKind::encoder);
+  EXPECT_THAT(view.parts[0].rows, ElementsAre("<s>", "c", "a", "b"));
+  EXPECT_EQ(view.parts[0].columns, view.parts[0].rows);
+  check_view(view);
+}
+
+TEST(ModelAttention, OfAMaskedModelWithItsText) {
+  const TextFiller filler = tiny_filler();  // its mask is "h"
+  const AttentionView view = attention_of(LoadedModel(tiny_filler()), "chb");
+  EXPECT_EQ(view.result, fill_texts(filler, std::vector<std::string>{"chb"})[0].text);
+  EXPECT_THAT(view.parts[0].rows, ElementsAre("<s>", "c", "h", "b"));
+  check_view(view);
+  EXPECT_EQ(attention_of(filler, "cab").result, "") << "nothing is masked";
 }
 
 // A model of any task; a translator translates first, and its view has the weights of that search.

@@ -32,10 +32,10 @@ std::shared_ptr<const LabelledCorpus> corpus() {
 
 TextClassifier tiny() {
   Generator random(2);
-  ClassifierConfig config{.vocabulary = words()->size(), .classes = 2, .layers = 1};
-  config.block.embed = 16;
-  config.block.heads = 2;
-  config.block.hidden = 20;
+  ClassifierConfig config{.encoder = {.vocabulary = words()->size(), .layers = 1}, .classes = 2};
+  config.encoder.block.embed = 16;
+  config.encoder.block.heads = 2;
+  config.encoder.block.hidden = 20;
   return {std::make_unique<Classifier>(config, random), words(), {"glad", "sad"}};
 }
 

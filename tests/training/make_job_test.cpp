@@ -31,10 +31,10 @@ class MakeJob : public testing::Test {
     language_model().layers = 1;
     language_model().block.embed = 16;
     language_model().block.heads = 2;
-    classifier().layers = 1;
-    classifier().block.embed = 16;
-    classifier().block.heads = 2;
-    classifier().block.hidden = 20;
+    classifier().encoder.layers = 1;
+    classifier().encoder.block.embed = 16;
+    classifier().encoder.block.heads = 2;
+    classifier().encoder.block.hidden = 20;
     config_.vocabulary = {.kind = VocabularyKind::words, .size = 0};
     config_.batch_tokens = 12;
   }
@@ -157,7 +157,7 @@ TEST_F(MakeJob, AttentionThatCannotLearnIsRefused) {
   language_model().block.attention = "hard";
   expect_refused("language_model");
   use_labels();
-  classifier().block.attention = "hard";
+  classifier().encoder.block.attention = "hard";
   expect_refused("classifier");
   config_.kind = "bag_of_words";
   EXPECT_EQ(error(), "(no error)") << "the sections of other kinds do not matter";

@@ -80,7 +80,7 @@ TEST(TrainConfig, WhatItWritesReadsBack) {
   io::set_fields(config, {"train_sets=a.tsv", "seed=12"});
   const std::string text = io::to_toml(config);
   EXPECT_EQ(io::to_toml(read(text)), text);
-  EXPECT_EQ(read(text).models.of<Classifier>().layers, 7);
+  EXPECT_EQ(read(text).models.of<Classifier>().encoder.layers, 7);
   EXPECT_EQ(read(text).trainer.seed, 12u);
 }
 

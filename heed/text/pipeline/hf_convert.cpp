@@ -197,16 +197,21 @@ std::string t5_tokenizer_json(const SpmFile& model, std::int64_t extra_ids) {
                       template_json(tokens, "", "</s>", false));
 }
 
-std::string fairseq_tokenizer_json(const SpmFile& model) {
+std::string fairseq_tokenizer_json(const SpmFile& model,
+                                   std::span<const std::string_view> languages) {
   std::vector<SpmFile::Piece> pieces = {{"<s>", 0, SpmFile::Kind::control},
                                         {"<pad>", 0, SpmFile::Kind::control},
                                         {"</s>", 0, SpmFile::Kind::control},
                                         {"<unk>", 0, SpmFile::Kind::unknown}};
   for (std::size_t i = 3; i < model.pieces.size(); ++i) pieces.push_back(model.pieces[i]);
-  pieces.push_back({"<mask>", 0, SpmFile::Kind::control});
+  std::vector<std::string_view> special = {"<s>", "<pad>", "</s>", "<unk>"};
+  special.insert(special.end(), languages.begin(), languages.end());
+  special.push_back("<mask>");
+  for (std::size_t i = 4; i < special.size(); ++i) {
+    pieces.push_back({std::string(special[i]), 0, SpmFile::Kind::control});
+  }
   const TokenTable tokens = table_of(pieces);
-  return unigram_json(pieces, model, 3,
-                      specials_json(tokens, {"<s>", "<pad>", "</s>", "<unk>", "<mask>"}),
+  return unigram_json(pieces, model, 3, specials_json(tokens, special),
                       template_json(tokens, "<s>", "</s>", true));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,8 +36,9 @@ std::string byte_level_tokenizer_json(std::string_view vocab_json, std::string_v
 /// T5: the pieces, then <extra_id_99> to <extra_id_0>.
 std::string t5_tokenizer_json(const SpmFile& model, std::int64_t extra_ids);
 
-/// XLM-R and other fairseq models: <s>, <pad>, </s>, <unk>, the pieces after the first three, and
-/// <mask>.
-std::string fairseq_tokenizer_json(const SpmFile& model);
+/// XLM-R and other fairseq models: <s>, <pad>, </s>, <unk>, the pieces after the first three, the
+/// languages of mBART, and <mask>.
+std::string fairseq_tokenizer_json(const SpmFile& model,
+                                   std::span<const std::string_view> languages = {});
 
 }  // namespace heed::pipeline

@@ -33,12 +33,23 @@ constexpr std::array<std::string_view, 100> kM2m100Languages = {
     "si", "sk", "sl", "so",  "sq", "sr", "ss", "su", "sv", "sw",  "ta", "th", "tl",  "tn", "tr",
     "uk", "ur", "uz", "vi",  "wo", "xh", "yi", "yo", "zh", "zu"};
 
+// The languages of mBART-50, whose tokens follow the pieces in this order; mBART has the first 25.
+constexpr std::array<std::string_view, 52> kMBartLanguages = {
+    "ar_AR", "cs_CZ", "de_DE", "en_XX", "es_XX", "et_EE", "fi_FI", "fr_XX", "gu_IN",
+    "hi_IN", "it_IT", "ja_XX", "kk_KZ", "ko_KR", "lt_LT", "lv_LV", "my_MM", "ne_NP",
+    "nl_XX", "ro_RO", "ru_RU", "si_LK", "tr_TR", "vi_VN", "zh_CN", "af_ZA", "az_AZ",
+    "bn_IN", "fa_IR", "he_IL", "hr_HR", "id_ID", "ka_GE", "km_KH", "mk_MK", "ml_IN",
+    "mn_MN", "mr_IN", "pl_PL", "ps_AF", "pt_XX", "sv_SE", "sw_KE", "ta_IN", "te_IN",
+    "th_TH", "tl_XX", "uk_UA", "ur_PK", "xh_ZA", "gl_ES", "sl_SI"};
+constexpr std::size_t kFirstMBart = 25;
+
 // A folder and the settings in it.
 class HfFolder {
  public:
   explicit HfFolder(fs::path path) : path_(std::move(path)) {
     config_ = settings("tokenizer_config.json");
     special_ = settings("special_tokens_map.json");
+    model_ = settings(kModelName);
   }
 
   bool has(std::string_view name) const { return fs::exists(path_ / name); }
@@ -71,6 +82,12 @@ class HfFolder {
     if (!config_) return std::nullopt;
     return JsonNode(*config_, kConfigName).find(key);
   }
+  /// A text of the tokenizer's settings or else of the model's; "" if there is none.
+  std::string about(std::string_view key) const {
+    const auto own = setting(key);
+    const auto found = own || !model_ ? own : JsonNode(*model_, kModelName).find(key);
+    return found && found->value().string() != nullptr ? found->text() : "";
+  }
   bool flag(std::string_view key, bool otherwise) const {
     const auto found = setting(key);
     return found ? found->boolean() : otherwise;
@@ -79,6 +96,7 @@ class HfFolder {
  private:
   static constexpr std::string_view kConfigName = "tokenizer_config.json";
   static constexpr std::string_view kSpecialName = "special_tokens_map.json";
+  static constexpr std::string_view kModelName = "config.json";
 
   std::optional<io::Value> settings(std::string_view file) const {
     if (!has(file)) return std::nullopt;
@@ -86,7 +104,7 @@ class HfFolder {
   }
 
   fs::path path_;
-  std::optional<io::Value> config_, special_;
+  std::optional<io::Value> config_, special_, model_;
 };
 
 using Made = std::shared_ptr<const Tokenizer>;
@@ -152,11 +170,19 @@ Made read_t5(const HfFolder& folder) {
       folder.name("spiece.model"), folder.names());
 }
 
+// The tokens of languages that mBART has after its pieces.
+std::span<const std::string_view> mbart_languages(const HfFolder& folder) {
+  const std::string kind = folder.about("tokenizer_class");
+  if (kind.starts_with("MBart50")) return kMBartLanguages;
+  const bool is_first = kind.starts_with("MBart") || folder.about("model_type") == "mbart";
+  return std::span(kMBartLanguages).first(is_first ? kFirstMBart : 0);
+}
+
 Made read_fairseq(const HfFolder& folder) {
   constexpr std::string_view kFile = "sentencepiece.bpe.model";
   const pipeline::SpmFile model = pipeline::SpmFile::parse(folder.read(kFile), folder.name(kFile));
-  return HfTokenizer::parse(pipeline::fairseq_tokenizer_json(model), folder.name(kFile),
-                            folder.names());
+  return HfTokenizer::parse(pipeline::fairseq_tokenizer_json(model, mbart_languages(folder)),
+                            folder.name(kFile), folder.names());
 }
 
 }  // namespace

@@ -180,8 +180,56 @@ Encoding HfTokenizer::encode_pair(std::string_view first, std::string_view secon
   return join(std::move(sequences), special);
 }
 
+namespace {
+
+// The numbers of tokens that are left of two sequences, `room` in total.
+std::pair<std::size_t, std::size_t> cut_lengths(std::size_t first, std::size_t second,
+                                                std::size_t room) {
+  const auto [shorter, longer] = std::minmax(first, second);
+  std::size_t least = shorter, most = longer;
+  if (least + most > room) {
+    const bool is_whole = 2 * least <= room;  // only the longer one is cut
+    least = is_whole ? least : room / 2;
+    most = room - least;
+  }
+  return first <= second ? std::pair(least, most) : std::pair(most, least);
+}
+
+void cut(pipeline::Sequence& sequence, std::size_t length) {
+  sequence.encoding.ids.resize(length);
+  sequence.encoding.spans.resize(length);
+  sequence.encoding.types.resize(length);
+  if (!sequence.spaces.empty()) sequence.spaces.resize(length);
+}
+
+}  // namespace
+
+Encoding HfTokenizer::encode_up_to(std::string_view first, std::optional<std::string_view> second,
+                                   std::int64_t longest) const {
+  std::vector<pipeline::Sequence> sequences;
+  sequences.push_back(run(first));
+  if (second) sequences.push_back(run(*second));
+  const std::size_t special =
+      join(std::vector<pipeline::Sequence>(sequences.size()), true).ids.size();
+  HEED_CHECK(longest >= static_cast<std::int64_t>(special),
+             "[tokenizer] a text of at most {} tokens: its special tokens alone are {}", longest,
+             special);
+  const std::size_t room = static_cast<std::size_t>(longest) - special;
+  const auto length_of = [&](std::size_t i) {
+    return i < sequences.size() ? sequences[i].encoding.ids.size() : 0;
+  };
+  const auto [a, b] = cut_lengths(length_of(0), length_of(1), room);
+  cut(sequences[0], a);
+  if (second) cut(sequences[1], b);
+  return join(std::move(sequences), true);
+}
+
 std::vector<std::int32_t> HfTokenizer::encode(std::string_view text) const {
   return run(text).encoding.ids;
+}
+
+std::vector<std::int32_t> HfTokenizer::encode_with_special(std::string_view text) const {
+  return encode_with_spans(text, true).ids;
 }
 
 std::string HfTokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {

@@ -47,6 +47,7 @@ class HfTokenizer : public Tokenizer {
 
   std::string_view kind() const override { return "huggingface"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
+  std::vector<std::int32_t> encode_with_special(std::string_view text) const override;
   std::string decode(std::span<const std::int32_t> ids) const override { return decode(ids, true); }
   std::int64_t size() const override { return size_; }
   SpecialTokens special() const override { return special_; }
@@ -60,6 +61,10 @@ class HfTokenizer : public Tokenizer {
   Encoding encode_with_spans(std::string_view text, bool special = true) const;
   /// The same of two texts, of which the second has spans of its own and usually type 1.
   Encoding encode_pair(std::string_view first, std::string_view second, bool special = true) const;
+  /// A text, or a pair, with special tokens, cut at the end to at most `longest` tokens: special
+  /// tokens stay, and of a pair the longer text is cut first (the strategy "longest_first").
+  Encoding encode_up_to(std::string_view first, std::optional<std::string_view> second,
+                        std::int64_t longest) const;
   /// The text of tokens; with `skip_special` special tokens are left out.
   std::string decode(std::span<const std::int32_t> ids, bool skip_special) const;
   /// The id of a token, added or of the model.

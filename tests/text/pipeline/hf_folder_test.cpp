@@ -55,6 +55,26 @@ TEST(HfFolder, ReadsM2m100sFiles) {
   EXPECT_EQ(tokenizer->piece(103), "__zu__");
 }
 
+TEST(HfFolder, ReadsMBartsFiles) {
+  const TempDir folder;
+  io::write_file(folder / "sentencepiece.bpe.model",
+                 io::read_file(test::golden_path("tokenizers/small.model"), 1 << 20));
+  const std::int64_t plain = read_hf_tokenizer(folder.path())->size();
+  const auto expect_languages = [&](std::int64_t count, std::string_view last) {
+    const auto tokenizer = read_hf_tokenizer(folder.path());
+    ASSERT_EQ(tokenizer->size(), plain + count);
+    const auto first = static_cast<std::int32_t>(plain - 1);  // <mask> is the last one
+    EXPECT_EQ(tokenizer->piece(first), "ar_AR");
+    EXPECT_EQ(tokenizer->piece(first + static_cast<std::int32_t>(count) - 1), last);
+    EXPECT_EQ(tokenizer->piece(first + static_cast<std::int32_t>(count)), "<mask>");
+    EXPECT_EQ(tokenizer->decode(std::vector<std::int32_t>{first}), "");
+  };
+  io::write_file(folder / "config.json", R"({"model_type": "mbart", "tokenizer_class": null})");
+  expect_languages(25, "zh_CN");
+  io::write_file(folder / "tokenizer_config.json", R"({"tokenizer_class": "MBart50Tokenizer"})");
+  expect_languages(52, "sl_SI");
+}
+
 TEST(HfFolder, ReadsSentencePieceModels) {
   const std::string model = io::read_file(test::golden_path("tokenizers/small.model"), 1 << 20);
   for (const std::string name : {"spiece.model", "sentencepiece.bpe.model", "tokenizer.model"}) {

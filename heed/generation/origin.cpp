@@ -1,0 +1,69 @@
+#include "heed/generation/origin.h"
+
+#include <array>
+
+#include "heed/io/file.h"
+#include "heed/io/paths.h"
+
+namespace heed {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files that importers and tokenizers read, and those that tell other programs the same.
+constexpr std::array<std::string_view, 22> kFiles = {"config.json",
+                                                     "generation_config.json",
+                                                     "tokenizer.json",
+                                                     "tokenizer_config.json",
+                                                     "special_tokens_map.json",
+                                                     "added_tokens.json",
+                                                     "chat_template.jinja",
+                                                     "vocab.json",
+                                                     "vocab.txt",
+                                                     "merges.txt",
+                                                     "source.spm",
+                                                     "target.spm",
+                                                     "spiece.model",
+                                                     "sentencepiece.bpe.model",
+                                                     "tokenizer.model",
+                                                     "modules.json",
+                                                     "sentence_bert_config.json",
+                                                     "config_sentence_transformers.json",
+                                                     "1_Pooling/config.json",
+                                                     "2_Dense/config.json",
+                                                     "2_Normalize/config.json",
+                                                     "target_vocab.json"};
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+}  // namespace
+
+std::vector<Tokenizer::File> Origin::read() const {
+  if (folder_.empty()) return files_;
+  std::vector<Tokenizer::File> all;
+  for (const std::string_view name : kFiles) {
+    const fs::path path = folder_ / name;
+    if (io::exists(path)) all.push_back({std::string(name), io::read_file(path, kMostBytes)});
+  }
+  return all;
+}
+
+void Origin::hold() {
+  files_ = read();
+  folder_.clear();
+}
+
+void Origin::replace(Tokenizer::File file) {
+  if (!folder_.empty()) hold();
+  std::erase_if(files_, [&](const Tokenizer::File& other) { return other.name == file.name; });
+  files_.push_back(std::move(file));
+}
+
+void Origin::write(const std::filesystem::path& folder) const {
+  for (const Tokenizer::File& file : read()) {
+    const fs::path path = folder / file.name;
+    fs::create_directories(path.parent_path());
+    io::write_file(path, file.content);
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,39 @@
+// Where an imported model comes from: the files of its folder besides the weights, that is, its
+// configs and tokenizer files. They stay with the model when it is converted or trained further, so
+// that it is used as before and can be exported again.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "heed/text/tokenizer.h"
+
+namespace heed {
+
+/// The folder, in a folder of heed's, with the files of the origin.
+inline constexpr std::string_view kOriginFolder = "origin";
+
+class Origin {
+ public:
+  /// The files of a folder that belong to a model; they are read when they are needed.
+  explicit Origin(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  /// Files that were made from something else, such as the metadata of a GGUF file. Names may have
+  /// folders: "1_Pooling/config.json".
+  explicit Origin(std::vector<Tokenizer::File> files) : files_(std::move(files)) {}
+
+  /// Reads all files now: for a run that is longer than the folder may exist.
+  void hold();
+  /// Replaces or adds a file; the others are held then.
+  void replace(Tokenizer::File file);
+  /// Writes all files into a folder that exists.
+  void write(const std::filesystem::path& folder) const;
+
+ private:
+  std::vector<Tokenizer::File> read() const;
+
+  std::filesystem::path folder_;        // empty if the files are held
+  std::vector<Tokenizer::File> files_;  // if they are held
+};
+
+}  // namespace heed

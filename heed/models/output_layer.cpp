@@ -1,0 +1,33 @@
+#include "heed/models/output_layer.h"
+
+#include "heed/autograd/tape.h"
+#include "heed/ops/elementwise.h"
+
+namespace heed {
+
+Tensor OutputLayer::operator()(const Tensor& states) const {
+  const Tensor scores = Linear::operator()(states);  // […, V]
+  return soft_cap_ > 0.0 ? tanh(scores * (1.0 / soft_cap_)) * soft_cap_ : scores;
+}
+
+LinearCrossEntropy OutputLayer::loss(const Tensor& states, const Tensor& targets,
+                                     const CrossEntropyOptions& options) const {
+  if (!bias.defined() && soft_cap_ <= 0.0) {
+    return linear_cross_entropy(states, weight.data, targets, options);
+  }
+  const Tensor scores = (*this)(states);  // […, V]
+  LinearCrossEntropy result{.loss = cross_entropy(scores, targets, options),
+                            .negative_log_likelihood = 0.0,
+                            .counted = 0};
+  const NoGrad no_grad;
+  for (const std::int64_t target : targets.to_vector<std::int64_t>()) {
+    if (target != options.ignore_index) ++result.counted;
+  }
+  result.negative_log_likelihood =
+      cross_entropy(scores, targets,
+                    {.ignore_index = options.ignore_index, .reduction = Reduction::sum})
+          .item();
+  return result;
+}
+
+}  // namespace heed

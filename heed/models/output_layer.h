@@ -1,0 +1,28 @@
+// The output layer of models that predict tokens: scores (logits) over the vocabulary, and the loss
+// of predictions. Its matrix may be that of the embeddings.
+#pragma once
+
+#include "heed/nn/linear.h"
+#include "heed/ops/linear_cross_entropy.h"
+
+namespace heed {
+
+/// Parameters "weight" [V, E] and, if there is one, "bias" [V].
+class OutputLayer : public Linear {
+ public:
+  /// Scores are c tanh(score / c) if `soft_cap` is c > 0 (Gemma 2).
+  explicit OutputLayer(Weight of, Tensor with = {}, double soft_cap = 0.0)
+      : Linear(std::move(of), std::move(with)), soft_cap_(soft_cap) {}
+
+  /// States […, E] -> scores […, V].
+  Tensor operator()(const Tensor& states) const;
+  /// The loss of the predictions from states […, E] with targets […], without storing all scores if
+  /// there is neither a bias nor a cap.
+  LinearCrossEntropy loss(const Tensor& states, const Tensor& targets,
+                          const CrossEntropyOptions& options = {}) const;
+
+ private:
+  double soft_cap_;
+};
+
+}  // namespace heed

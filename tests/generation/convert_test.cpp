@@ -1,0 +1,99 @@
+// Conversion: every architecture gives back the tensors that it was read from; converted and
+// exported folders hold the same model; adapters are merged.
+#include "heed/generation/convert.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "heed/generation/classify.h"
+#include "heed/generation/foreign_folder.h"
+#include "heed/generation/model_folder.h"
+#include "heed/io/file.h"
+#include "heed/tensor/read.h"
+#include "tests/generation/hf_encoder_folder.h"
+#include "tests/generation/tiny_text_model.h"
+#include "tests/support/error_message.h"
+#include "tests/support/op_case.h"
+#include "tests/support/temp_dir.h"
+
+namespace heed::convert_test {
+namespace {
+
+using test::golden_path;
+using testing::HasSubstr;
+
+const std::vector<std::string> kTexts = {"a dog runs", "the cat", "sleeps"};
+
+TEST(Export, EveryArchitectureGivesBackItsTensors) {
+  int folders = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(golden_path("hf"))) {
+    SCOPED_TRACE(entry.path().filename());
+    const ForeignFolder folder = open_foreign(entry.path());
+    const auto model = import_model(folder.import, folder.tensors);
+    for (const NamedTensor& named : export_parameters(*model, folder.import.names)) {
+      const std::string_view prefix = folder.import.names.prefix;
+      const io::TensorEntry* found = folder.tensors.lookup(named.name);
+      if (found == nullptr && named.name.starts_with(prefix)) {
+        found = folder.tensors.lookup(named.name.substr(prefix.size()));
+      }
+      if (found == nullptr) continue;  // another name of a tied tensor
+      const Tensor stored = read_tensor(folder.tensors, *found);
+      ASSERT_EQ(named.tensor.shape(), stored.shape()) << named.name;
+      EXPECT_LE(test::max_relative_error(named.tensor, stored), 1e-6) << named.name;
+    }
+    ++folders;
+  }
+  EXPECT_GE(folders, 30);
+}
+
+class Convert : public testing::Test {
+ protected:
+  static std::vector<std::vector<float>> scores(const std::filesystem::path& folder) {
+    return classify_texts(load_text_classifier(folder), kTexts);
+  }
+  TempDir dir_;
+};
+
+TEST_F(Convert, ThereAndBack) {
+  std::optional<test::HfEncoderFolder> hub("bert_classifier");
+  const auto expected = scores(hub->path());
+  convert_model(hub->path(), dir_ / "own");
+  EXPECT_EQ(scores(dir_ / "own"), expected);
+  EXPECT_EQ(load_text_classifier(dir_ / "own").labels,
+            (std::vector<std::string>{"negative", "neutral", "positive"}));
+  hub.reset();  // nothing of it is needed any more
+  convert_model(dir_ / "own", dir_ / "again");
+  EXPECT_EQ(scores(dir_ / "again"), expected);
+  export_model(dir_ / "again", dir_ / "back");
+  EXPECT_TRUE(is_foreign(dir_ / "back"));
+  EXPECT_EQ(scores(dir_ / "back"), expected);
+  const io::TensorSource ours = io::TensorSource::open(dir_ / "back"),
+                         theirs = io::TensorSource::open(golden_path("hf/bert_classifier"));
+  EXPECT_EQ(ours.entries().size(), theirs.entries().size());
+  for (const io::TensorEntry& entry : theirs.entries()) EXPECT_TRUE(ours.contains(entry.name));
+}
+
+TEST_F(Convert, MergesAdapters) {
+  TextGenerator generator = test::tiny_generator();
+  Generator random(1);
+  generator.model->adapt({.rank = 2}, random);
+  std::filesystem::create_directory(dir_ / "adapted");
+  save_model(generator, dir_ / "adapted");
+  EXPECT_EQ(load_text_generator(dir_ / "adapted").model->lora().rank, 2);
+  convert_model(dir_ / "adapted", dir_ / "merged");
+  EXPECT_EQ(load_text_generator(dir_ / "merged").model->lora().rank, 0);
+}
+
+TEST_F(Convert, SaysWhatCannotBeDone) {
+  std::filesystem::create_directory(dir_ / "own");
+  save_model(test::tiny_generator(), dir_ / "own");
+  EXPECT_THAT(error_message([&] { export_model(dir_ / "own", dir_ / "out"); }),
+              HasSubstr("was not imported"));
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "out"));
+  EXPECT_NE(error_message([&] { convert_model(dir_ / "own", dir_ / "own"); }), "(no error)");
+}
+
+}  // namespace
+}  // namespace heed::convert_test

@@ -1,0 +1,52 @@
+// The files of an imported model's folder: found, held, written.
+#include "heed/generation/origin.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "heed/io/file.h"
+#include "tests/support/temp_dir.h"
+
+namespace heed::origin_test {
+namespace {
+
+constexpr std::size_t kMost = 1 << 10;
+
+class OriginTest : public testing::Test {
+ protected:
+  OriginTest() {
+    std::filesystem::create_directories(dir_ / "from" / "1_Pooling");
+    std::filesystem::create_directory(dir_ / "to");
+    io::write_file(dir_ / "from" / "config.json", "{}");
+    io::write_file(dir_ / "from" / "1_Pooling" / "config.json", "[]");
+    io::write_file(dir_ / "from" / "model.safetensors", "weights");
+  }
+  void expect_written() const {
+    EXPECT_EQ(io::read_file(dir_ / "to" / "config.json", kMost), "{}");
+    EXPECT_EQ(io::read_file(dir_ / "to" / "1_Pooling" / "config.json", kMost), "[]");
+    EXPECT_FALSE(std::filesystem::exists(dir_ / "to" / "model.safetensors"));
+  }
+  TempDir dir_;
+};
+
+TEST_F(OriginTest, WritesTheFilesThatBelongToAModel) {
+  Origin(dir_ / "from").write(dir_ / "to");
+  expect_written();
+}
+
+TEST_F(OriginTest, HeldFilesOutliveTheirFolder) {
+  Origin origin(dir_ / "from");
+  origin.hold();
+  std::filesystem::remove_all(dir_ / "from");
+  origin.write(dir_ / "to");
+  expect_written();
+}
+
+TEST_F(OriginTest, FilesMayBeMade) {
+  Origin(std::vector<Tokenizer::File>{{"config.json", "{}"}, {"1_Pooling/config.json", "[]"}})
+      .write(dir_ / "to");
+  expect_written();
+}
+
+}  // namespace
+}  // namespace heed::origin_test
