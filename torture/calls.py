@@ -39,6 +39,8 @@ SURVIVED = ("EINTR", "short")
 # Libraries that end the process when memory is short; their calls are counted apart.
 OTHERS = ("libsentencepiece", "libprotobuf", "libdnnl", "libgomp", "libglib", "libgobject", "librsvg", "libcairo",
           "libfontconfig", "libOpenCL", "ld-linux")
+# A job takes a fraction of a second; on a machine that is busy with other things, a hundred times as long.
+HANG_SECONDS = 300
 # A failure of one cause shows at many places; so many of each are left as files.
 OF_A_KIND = 3
 
@@ -145,7 +147,7 @@ class Caller:
     def heed(self, job, folder, again=False, **env):
         """Runs a job with one thread, so that calls come in the same order."""
         threads = "2" if job == "train" else "1"
-        return self.servers.run(words(job, again), folder, {"HEED_THREADS": threads, **env}, 60)
+        return self.servers.run(words(job, again), folder, {"HEED_THREADS": threads, **env}, HANG_SECONDS)
 
     def output(self, job, done):
         """What a job prints, unless it is a log with times."""

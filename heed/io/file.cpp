@@ -52,16 +52,14 @@ int open_unnamed(const fs::path& directory) {
 #endif
 }
 
-// Gives a file without a name one that is not in use.
-fs::path name_unnamed(int descriptor, const fs::path& directory, const fs::path& target) {
+// Gives a file without a name this one; false if it is in use.
+bool give_name(int descriptor, const fs::path& path, const fs::path& target) {
   const std::string source = fmt::format("/proc/self/fd/{}", descriptor);
-  for (int n = 0;; ++n) {
-    fs::path path = temporary_name(directory, n);
-    if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      return path;
-    }
-    if (errno != EEXIST) fail_with_errno("write", target);
+  if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+    return true;
   }
+  if (errno != EEXIST) fail_with_errno("write", target);
+  return false;
 }
 
 }  // namespace
@@ -163,13 +161,22 @@ void AtomicFile::close() {
   }
 }
 
+void AtomicFile::replace_target() {
+  for (int n = 0; temporary_.empty(); ++n) {
+    fs::path path = temporary_name(directory_of(target_), n);
+    if (give_name(descriptor_, path, target_)) temporary_ = std::move(path);
+  }
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("replace", target_);
+  temporary_.clear();
+}
+
 void AtomicFile::commit() {
   HEED_ASSERT(descriptor_ >= 0);
   if (sync_descriptor(descriptor_) != 0) fail_with_errno("sync", target_);
-  if (temporary_.empty()) temporary_ = name_unnamed(descriptor_, directory_of(target_), target_);
+  // Only a file that replaces another has a temporary name, which a kill just before the rename
+  // leaves behind.
+  if (!temporary_.empty() || !give_name(descriptor_, target_, target_)) replace_target();
   close();
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("replace", target_);
-  temporary_.clear();
   sync_directory(directory_of(target_));  // else the rename may be lost in a power failure
 }
 

@@ -43,10 +43,10 @@ class MappedFile {
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 /// Writes a file that appears complete under its name, or not at all: the bytes go to a file
-/// without a name in the same directory; commit() syncs it to the disk, names it `.heed-*.tmp` and
-/// renames it. Without commit() an existing file stays unchanged. A process that is killed leaves
-/// nothing, except between the last two steps, or where the file system has no files without names:
-/// then a stray `.heed-*.tmp`.
+/// without a name in the same directory; commit() syncs it to the disk and gives it its name. To
+/// replace a file it is named `.heed-*.tmp` first and renamed. Without commit() an existing file
+/// stays unchanged. A process that is killed leaves nothing, except between the last two steps, or
+/// where the file system has no files without names: then a stray `.heed-*.tmp`.
 class AtomicFile {
  public:
   /// Opens the temporary file, or throws heed::Error. A symbolic link is followed: its target is
@@ -62,11 +62,12 @@ class AtomicFile {
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
   /// Replaces bytes that were written before.
   void rewrite(std::size_t offset, std::string_view text);
-  /// Syncs the file and renames it to its name. After this returns, the file survives a power
+  /// Syncs the file and gives it its name. After this returns, the file survives a power
   /// failure.
   void commit();
 
  private:
+  void replace_target();
   void close();
 
   std::filesystem::path target_;

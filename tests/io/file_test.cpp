@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -122,6 +125,22 @@ TEST(AtomicFile, AppearsOnlyAtCommit) {
   }
   EXPECT_EQ(text_of(dir / "a"), "new text");
   EXPECT_THAT(dir.names(), ElementsAre("a"));
+}
+
+// So that a kill at any moment leaves either no file or the whole one.
+TEST(AtomicFile, ANewFileNeverHasATemporaryName) {
+  const TempDir dir;
+  const int watch = ::inotify_init1(IN_NONBLOCK);
+  ASSERT_GE(::inotify_add_watch(watch, dir.path().c_str(), IN_CREATE | IN_MOVED_FROM), 0);
+  write_file(dir / "new", "text");
+  std::array<char, 4096> events;
+  const ssize_t size = ::read(watch, events.data(), events.size());
+  ::close(watch);
+  inotify_event event{};
+  ASSERT_GT(size, static_cast<ssize_t>(sizeof event));
+  std::memcpy(&event, events.data(), sizeof event);
+  EXPECT_EQ(size, static_cast<ssize_t>(sizeof event + event.len)) << "more than one event";
+  EXPECT_STREQ(events.data() + sizeof event, "new");
 }
 
 TEST(AtomicFile, RewritesBytes) {
