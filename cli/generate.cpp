@@ -22,6 +22,7 @@ struct GenerateFlags {
   FilterFlags files{.input = ""};
   int threads = 0;
   std::vector<std::string> search;  // "key=value"
+  std::vector<std::string> stop;
 };
 
 // Writes the texts of the prompts, one after another.
@@ -63,6 +64,8 @@ class Writer {
 void generate_texts(const GenerateFlags& flags) {
   GenerateOptions options;
   io::set_fields(options, flags.search);
+  options.stop = flags.stop;
+  options.validate();
   if (flags.threads > 0) set_num_threads(flags.threads);
   const TextGenerator generator = load_text_generator(flags.model);
   Writer writer(generator, options, flags);
@@ -97,8 +100,15 @@ void add_generate(CLI::App& app) {
           "number of texts for each prompt")
       ->check(CLI::Range(static_cast<int>(kBeamLimits.min), static_cast<int>(kBeamLimits.max)))
       ->default_str("1");
+  // As a field it would be a list with commas, which stop strings may have too.
+  verb->add_option("--stop", flags->stop,
+                   "the text ends before this string; may be given several times")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   std::vector<io::FieldInfo> fields = io::list_fields(GenerateOptions{});
-  std::erase_if(fields, [](const io::FieldInfo& field) { return field.path == "n_best"; });
+  std::erase_if(fields, [](const io::FieldInfo& field) {
+    return field.path == "n_best" || field.path == "stop";
+  });
   add_config_flags(*verb, fields, flags->search);
   verb->callback([flags] { run_filter([&] { generate_texts(*flags); }); });
 }

@@ -34,8 +34,10 @@ Lockstep::Lockstep(StepModel& model, std::span<const Start> starts, const Search
   HEED_CHECK(std::ssize(starts) == model.rows(),
              "[search] {} sentences for a model of {} rows: it must be one row for each",
              starts.size(), model.rows());
-  HEED_CHECK(plan.end >= 0 && plan.end < vocabulary_,
-             "[search] the end token {} is not among the model's {} tokens", plan.end, vocabulary_);
+  for (const std::int32_t end : plan.ends) {
+    HEED_CHECK(end >= 0 && end < vocabulary_,
+               "[search] the end token {} is not among the model's {} tokens", end, vocabulary_);
+  }
   std::vector<std::int64_t> from;
   for (std::int64_t sentence = 0; sentence < std::ssize(starts); ++sentence) {
     const Start& start = starts[index(sentence)];
@@ -99,7 +101,7 @@ void Lockstep::step(std::int64_t k) {
 
 std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
   std::span<const std::int32_t> found = std::span(likeliest_).subspan(index(row * k_), index(k_));
-  if (full(row)) found = {&plan_.end, index(std::min<std::int64_t>(1, k_))};
+  if (full(row)) found = std::span(plan_.ends).first(index(std::min<std::int64_t>(1, k_)));
   // A score above -inf can still have a log-probability of -inf if another score is far larger.
   const auto possible = [&](std::int32_t token) {
     return token != kernels::kNoToken && std::isfinite(log_probability(row, token));
@@ -122,12 +124,30 @@ std::span<const std::int32_t> Lockstep::banned(std::int64_t row) const {
       index(banned_starts_[index(row + 1)] - banned_starts_[index(row)]));
 }
 
-Hypothesis Lockstep::finished(std::int64_t row) const {
-  Hypothesis hypothesis = sequence(row).so_far;
-  add(hypothesis, log_probability(row, plan_.end));
+bool Lockstep::is_end(std::int32_t token) const {
+  return std::ranges::find(plan_.ends, token) != plan_.ends.end();
+}
+
+std::optional<Finish> Lockstep::finish(const Extension& extension) const {
+  if (is_end(extension.token)) return full(extension.row) ? Finish::length : Finish::end;
+  const Sequence& s = sequence(extension.row);
+  if (plan_.stop) {
+    std::vector<std::int32_t> tokens = s.so_far.tokens;
+    tokens.push_back(extension.token);
+    if (plan_.stop(tokens)) return Finish::stop;
+  }
+  const bool is_last = std::ssize(s.so_far.tokens) + 1 >= longest(s.sentence);
+  return plan_.is_cut && is_last ? std::optional(Finish::length) : std::nullopt;
+}
+
+Hypothesis Lockstep::finished(const Extension& extension, Finish finish) const {
+  Hypothesis hypothesis = sequence(extension.row).so_far;
+  if (!is_end(extension.token)) hypothesis.tokens.push_back(extension.token);
+  add(hypothesis, log_probability(extension.row, extension.token));
   const auto length = std::ssize(hypothesis.token_log_probabilities);
   hypothesis.score = hypothesis.log_probability / length_divisor(plan_.options, length);
-  hypothesis.row = row;
+  hypothesis.finish = finish;
+  hypothesis.row = extension.row;
   return hypothesis;
 }
 

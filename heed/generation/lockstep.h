@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,7 @@ class Lockstep {
   std::int64_t rows() const { return std::ssize(sequences_); }
   const Sequence& sequence(std::int64_t row) const { return sequences_[index(row)]; }
   std::int64_t sentences() const { return std::ssize(longest_); }
-  /// The maximum number of tokens of a sentence.
+  /// The maximum number of tokens of a sentence, without the end token.
   std::int64_t longest(std::int64_t sentence) const { return longest_[index(sentence)]; }
   /// Whether a sequence has its maximum number of tokens: only the end token may follow.
   bool full(std::int64_t row) const;
@@ -62,14 +63,17 @@ class Lockstep {
   }
   /// The tokens that the rules forbid, in ascending order.
   std::span<const std::int32_t> banned(std::int64_t row) const;
-  /// The sequence with the end token.
-  Hypothesis finished(std::int64_t row) const;
+  /// How a sequence is completed by a token; none if it goes on.
+  std::optional<Finish> finish(const Extension& extension) const;
+  /// A sequence with the token that completes it.
+  Hypothesis finished(const Extension& extension, Finish finish) const;
 
   /// Continues with these sequences only, each with one more token; ordered by sentence.
   void advance(std::span<const Extension> extensions);
 
  private:
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+  bool is_end(std::int32_t token) const;
   void collect_banned();
   void check_scores() const;
 

@@ -112,7 +112,7 @@ std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const
   };
   Lockstep lockstep(model, starts, plan, options.n_best);
   constexpr std::int64_t kCost = 16;  // operations per token of the vocabulary, roughly
-  return roll_out(lockstep, plan, 1, [&](const Lockstep& now, std::span<std::int32_t> picked) {
+  return roll_out(lockstep, 1, [&](const Lockstep& now, std::span<std::int32_t> picked) {
     parallel_for(now.rows(), kCost * std::ssize(all),
                  [&](std::int64_t row) { picked[static_cast<std::size_t>(row)] = pick(now, row); });
   });

@@ -41,7 +41,9 @@ TEST(Lockstep, FollowsTheExtensionsAndDropsTheOthers) {
   EXPECT_THAT(lockstep.sequence(1).so_far.tokens, ElementsAre(5));
   EXPECT_EQ(lockstep.sequence(2).sentence, 2);
   lockstep.step(1);
-  const Hypothesis ended = lockstep.finished(2);
+  EXPECT_EQ(lockstep.finish({2, 6}), std::nullopt);
+  EXPECT_EQ(lockstep.finish({2, 2}), Finish::end);
+  const Hypothesis ended = lockstep.finished({2, 2}, Finish::end);
   EXPECT_THAT(ended.tokens, ElementsAre(6));
   ASSERT_EQ(ended.token_log_probabilities.size(), 2u);
   EXPECT_EQ(ended.token_log_probabilities[1], lockstep.log_probability(2, 2));
@@ -73,6 +75,33 @@ TEST(Lockstep, AFullSequenceMayOnlyEndWhateverTheRulesSay) {
   lockstep.step(3);
   EXPECT_TRUE(lockstep.full(0));
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));
+}
+
+TEST(Lockstep, SaysHowATokenCompletesASequence) {
+  ToyModel model = rising(9, {0});
+  SearchPlan plan = make_plan({.max_length = 2}, {}, {4, 8});
+  plan.is_cut = true;
+  plan.stop = [](std::span<const std::int32_t> tokens) { return tokens.back() == 7; };
+  Lockstep lockstep(model, starts_of(1), plan);
+  lockstep.step(9);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(8, 7, 6, 5, 4, 2));
+  EXPECT_EQ(lockstep.finish({0, 4}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 8}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 7}), Finish::stop);
+  EXPECT_EQ(lockstep.finish({0, 6}), std::nullopt);
+  const Hypothesis stopped = lockstep.finished({0, 7}, Finish::stop);
+  EXPECT_THAT(stopped.tokens, ElementsAre(7));
+  EXPECT_THAT(stopped.token_log_probabilities, ElementsAre(lockstep.log_probability(0, 7)));
+  EXPECT_EQ(stopped.finish, Finish::stop);
+  const std::vector<Extension> next = {{0, 6}};
+  lockstep.advance(next);
+  lockstep.step(9);
+  EXPECT_EQ(lockstep.finish({0, 8}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 7}), Finish::stop);
+  EXPECT_EQ(lockstep.finish({0, 6}), Finish::length);
+  const Hypothesis cut = lockstep.finished({0, 6}, Finish::length);
+  EXPECT_THAT(cut.tokens, ElementsAre(6, 6));
+  EXPECT_EQ(cut.score, cut.log_probability / 2.0);
 }
 
 TEST(Lockstep, WhatHasNoProbabilityIsNotOffered) {

@@ -30,24 +30,32 @@ std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const To
   for (std::int32_t i = 0; i < std::ssize(logits); ++i) {
     const bool is_banned = std::find(banned.begin(), banned.end(), i) != banned.end();
     const auto at = static_cast<std::size_t>(i);
-    if (full ? i != plan.end : is_banned) continue;
+    if (full ? i != plan.ends[0] : is_banned) continue;
     if (std::isfinite(log_p[at])) all.push_back({i, logits[at], log_p[at]});
   }
   return all;
 }
 
+bool is_end(const SearchPlan& plan, std::int32_t token) {
+  return std::ranges::count(plan.ends, token) > 0;
+}
+
+// Whether a hypothesis is complete after its last token.
+bool is_complete(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h,
+                 std::int32_t last) {
+  if (is_end(plan, last) || (plan.stop && plan.stop(h.tokens))) return true;
+  return plan.is_cut && std::ssize(h.tokens) >= longest_result(plan.options, s.start.source_length);
+}
+
 Hypothesis extended(Hypothesis h, const SearchPlan& plan, const Next& next) {
   h.log_probability += next.log_probability;
   h.token_log_probabilities.push_back(next.log_probability);
-  if (next.token != plan.end) {
-    h.tokens.push_back(next.token);
-  } else {
-    const SearchOptions& o = plan.options;
-    const double length = static_cast<double>(h.tokens.size()) + 1.0;
-    h.score = h.log_probability /
-              std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
-                       o.length_penalty);
-  }
+  if (!is_end(plan, next.token)) h.tokens.push_back(next.token);
+  const SearchOptions& o = plan.options;
+  const auto length = static_cast<double>(h.token_log_probabilities.size());
+  h.score = h.log_probability /
+            std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
+                     o.length_penalty);
   return h;
 }
 
@@ -81,10 +89,11 @@ std::vector<Candidate> ordered_candidates(const PlainSentence& s, const SearchPl
 
 void all_results(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h, NBest& all) {
   for (const Next& next : nexts(s, plan, h.tokens)) {
-    if (next.token == plan.end) {
-      all.push_back(extended(h, plan, next));
+    const Hypothesis longer = extended(h, plan, next);
+    if (is_complete(s, plan, longer, next.token)) {
+      all.push_back(longer);
     } else {
-      all_results(s, plan, extended(h, plan, next), all);
+      all_results(s, plan, longer, all);
     }
   }
 }
@@ -100,7 +109,7 @@ NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
     std::int64_t place = 0;
     for (const Candidate& c : ordered_candidates(s, plan, running)) {
       const Hypothesis h = extended(running[c.beam], plan, c.next);
-      if (c.next.token != plan.end) {
+      if (!is_complete(s, plan, h, c.next.token)) {
         if (std::ssize(next_running) < beam) next_running.push_back(h);
       } else if (place < beam && !(first && std::ssize(finished) == beam)) {
         finished.push_back(h);
@@ -121,7 +130,7 @@ NBest plain_greedy(const PlainSentence& s, const SearchPlan& plan) {
     const Next next = *std::max_element(
         all.begin(), all.end(), [](const Next& a, const Next& b) { return a.logit < b.logit; });
     h = extended(h, plan, next);
-    if (next.token == plan.end) return {h};
+    if (is_complete(s, plan, h, next.token)) return {h};
   }
 }
 
