@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "heed/autograd/tape.h"
+#include "heed/generation/decoding_steps.h"
+#include "heed/generation/penalties.h"
 #include "heed/tensor/create.h"
 #include "heed/text/pipeline/hf_tokenizer.h"
 #include "tests/generation/tiny_text_model.h"
@@ -221,6 +225,29 @@ TEST(Generate, HoldsBackWhatMayBecomeAStopString) {
                 {.on_text = [&](const std::string& text) { pieces.push_back(text); }});
   EXPECT_EQ(fmt::format("{}", fmt::join(pieces, "")), whole);
   EXPECT_TRUE(std::ranges::any_of(pieces, [](const auto& piece) { return piece.size() > 3; }));
+}
+
+TEST(Generate, PenaltiesCountPromptAndText) {
+  const TextGenerator generator = tiny_generator();
+  const Prompt prompt = read_prompt(generator, "abcd");
+  // With a presence penalty of 100 no token comes twice; a prompt's may come once.
+  const GeneratedText once = generate_text(
+      generator, prompt, of_length(9, {.beam_size = 1, .presence_penalty = 100.0}))[0];
+  EXPECT_EQ(std::set(once.text.begin(), once.text.end()).size(), 9u);
+  const NoGrad no_grad;
+  const Tensor logits =
+      generator.model->output_layer()((*generator.model)(ids_of(prompt.tokens, 1)));  // [1, T, V]
+  std::vector<float> scores = test::row_of(logits, 0).to_vector<float>();
+  scores.erase(scores.begin(), scores.end() - generator.tokenizer->size());
+  for (const double penalty : {0.02, 1.0, 50.0}) {
+    std::vector<float> changed = scores;
+    penalise_repetition(penalty, prompt.tokens)({}, changed);
+    const auto letters = std::span(changed).subspan(4);  // after the special tokens
+    const auto best = std::ranges::max_element(letters) - letters.begin() + 4;
+    const GeneratedText found = generate_text(
+        generator, prompt, of_length(1, {.beam_size = 1, .repetition_penalty = penalty}))[0];
+    EXPECT_THAT(found.hypothesis.tokens, ElementsAre(best)) << penalty;
+  }
 }
 
 TEST(Generate, NeverChoosesOutputsThatAreNoTokens) {
