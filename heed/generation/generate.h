@@ -19,6 +19,8 @@
 
 namespace heed {
 
+class EndlessSteps;
+
 /// The options of generation.
 struct GenerateOptions {
   /// Sampling with the usual bounds; unbounded samples ramble.
@@ -64,5 +66,10 @@ struct GeneratedText {
 std::vector<GeneratedText> generate_text(const TextGenerator& generator, const Prompt& prompt,
                                          const GenerateOptions& options,
                                          const GenerateHooks& hooks = {});
+/// The same by steps that have read the prompt. Afterwards they have read the continuation too, if
+/// one sequence is followed.
+std::vector<GeneratedText> generate_text(const TextGenerator& generator, const Prompt& prompt,
+                                         const GenerateOptions& options, const GenerateHooks& hooks,
+                                         EndlessSteps& steps);
 
 }  // namespace heed
