@@ -30,9 +30,10 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
-constexpr std::string_view kNoMemory =
-    "[memory] there is not enough memory for this: use smaller batches, a shorter text, a smaller "
-    "model or a machine with more memory";
+// Printed as it is, because a note that is put together needs memory.
+constexpr const char* kNoMemory =
+    "heed: [memory] there is not enough memory for this: use smaller batches, a shorter text, a "
+    "smaller model or a machine with more memory\n";
 
 // Output stays in a buffer until here, so only here it is known whether all of it was written.
 void finish_output() {
@@ -93,9 +94,9 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& e) {  // a write to standard output, a thread that cannot start
     print_note(e.what());
   } catch (const std::bad_alloc&) {
-    print_note(kNoMemory);
+    std::fputs(kNoMemory, stderr);
   } catch (const std::length_error&) {  // more than a vector can hold
-    print_note(kNoMemory);
+    std::fputs(kNoMemory, stderr);
   } catch (const std::exception& e) {
     print_note(fmt::format("{}\nThis is a bug in heed; please report it with the command you ran.",
                            e.what()));

@@ -11,9 +11,10 @@ target_compile_options(
 
 # Highway's lowest target on x86-64 is then SSE4 (which there includes AES and PCLMUL); AVX2 and
 # AVX-512 are added by Highway per function and chosen at run time. Under sanitizers one set is
-# enough, and a third of the time to build: AVX2, which is where most people are.
+# enough, and a third of the time to build: AVX2, which is where most people are. HEED_ALL_ISAS
+# brings the others back.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  if(HEED_SANITIZE)
+  if(HEED_SANITIZE AND NOT HEED_ALL_ISAS)
     target_compile_options(heed_flags INTERFACE -march=x86-64-v3 -maes -mpclmul)
     target_compile_definitions(heed_flags INTERFACE HEED_WITHOUT_AVX512)
   else()

@@ -53,7 +53,7 @@ endforeach()
 # which one that is differs from machine to machine, so all are named and the program skips it.
 set(heed_numeric_folders ${heed_test_folders})
 list(REMOVE_ITEM heed_numeric_folders base io text evaluation)
-if(heed_numeric_folders AND NOT HEED_SANITIZE)
+if(heed_numeric_folders AND (HEED_ALL_ISAS OR NOT HEED_SANITIZE))
   list(JOIN heed_numeric_folders "," folders)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     set(heed_isas sse4 avx2 avx512)

@@ -4,12 +4,15 @@ Promises: the program ends with exit code 1 and a message that names the cause, 
 intact and usable; or it succeeds with the right result. Interrupted and short calls are always survived.
 """
 
+import collections
 import concurrent.futures
+import itertools
 import os
 import re
 import shutil
 import threading
 
+import served
 import session as s
 
 NEEDS = ["release heed_cli heed_torture_shim"]
@@ -65,9 +68,12 @@ JOBS = {
 
 
 def from_outside(stack):
-    """Whether the call was made by one of those libraries: the first frame that is not the C++ runtime's."""
+    """Whether the call was made by one of those libraries: the first frame that is not a runtime's. libstdc++ 12 itself
+    ends the process if a listing of a folder runs out of memory."""
+    if "directory_iterator" in stack:
+        return True
     for line in stack.splitlines():
-        if "heed_torture_shim" not in line and "libstdc++" not in line:
+        if not any(name in line for name in ("heed_torture_shim", "libstdc++", "libc.so")):
             return any(name in line for name in OTHERS)
     return False
 
@@ -102,30 +108,44 @@ def make_base(session):
     return base
 
 
+def may_stay(name, fail):
+    """Whether a temporary file may be there after a fault, until the next run removes it: a file cannot be removed
+    while unlink fails, nor a folder without memory, and .heed-dropped is a checkpoint whose removal has failed."""
+    is_folder = any(part in name for part in (".heed-checkpoint", ".heed-tmp"))
+    return fail.startswith("unlink") or (fail and ".heed-dropped" in name) or (is_folder and fail.endswith("ENOMEM:on"))
+
+
 class Caller:
     """Runs jobs with faults and judges how they end."""
 
     def __init__(self, session):
         self.session = session
-        self.shim = str(session.release / "libheed_torture_shim.so")
+        shim = str(session.release / "libheed_torture_shim.so")
+        self.servers = served.Servers(session.heed, shim, session.folder)
         self.base = make_base(session)
-        self.before = s.snapshot(self.base)
         self.lock = threading.Lock()
         self.places = 0
+        self.before = {}    # job: snapshot
         self.expected = {}  # job: (snapshot, stdout)
 
-    def place(self):
-        """A fresh copy of the base."""
+    def place(self, job):
+        """A folder with the texts, which no job changes, and copies of the models that this job names."""
         with self.lock:
             self.places += 1
             folder = self.session.folder / f"run-{self.places}"
-        shutil.copytree(self.base, folder, symlinks=True)
+        folder.mkdir()
+        named = {word.split("/")[0] for word in words(job)}
+        for path in self.base.iterdir():
+            if path.is_file():
+                os.link(path, folder / path.name)
+            elif path.name in named:
+                shutil.copytree(path, folder / path.name, symlinks=True)
         return folder
 
     def heed(self, job, folder, again=False, **env):
         """Runs a job with one thread, so that calls come in the same order."""
-        command = [self.session.heed, *words(job, again)]
-        return self.session.run(command, folder, {"HEED_THREADS": "2" if job == "train" else "1", **env}, timeout=60)
+        threads = "2" if job == "train" else "1"
+        return self.servers.run(words(job, again), folder, {"HEED_THREADS": threads, **env}, 60)
 
     def output(self, job, done):
         """What a job prints, unless it is a log with times."""
@@ -133,8 +153,9 @@ class Caller:
 
     def count(self, job):
         """Runs a job undisturbed; the places it calls from: (function, stack, first, last)."""
-        folder, log = self.place(), self.session.folder / f"{job}.count"
-        done = self.heed(job, folder, LD_PRELOAD=self.shim, TORTURE_COUNT=str(log))
+        folder, log = self.place(job), self.session.folder / f"{job}.count"
+        self.before[job] = s.snapshot(folder)
+        done = self.heed(job, folder, TORTURE_COUNT=log)
         if done.code != 0:
             raise RuntimeError(f"{job} {done.describe()}")
         self.expected[job] = (s.snapshot(folder), self.output(job, done))
@@ -144,10 +165,10 @@ class Caller:
 
     def once(self, job, fail):
         """One fault; (what is wrong or None, whether the call was reached, the stack)."""
-        folder = self.place()
+        folder = self.place(job)
         hit = folder.with_suffix(".hit")
         try:
-            done = self.heed(job, folder, LD_PRELOAD=self.shim, TORTURE_FAIL=fail, TORTURE_HIT=str(hit))
+            done = self.heed(job, folder, TORTURE_FAIL=fail, TORTURE_HIT=hit)
             stack = hit.read_text(errors="replace") if hit.exists() else ""
             wrong = self.judge(job, fail, folder, done, by_runtime(stack)) if stack or done.code != 0 else None
             return wrong, bool(stack), stack
@@ -161,7 +182,7 @@ class Caller:
         message = done.err.decode("utf-8", "replace")
         if done.code == 0:
             # What an error hid from standard error is no loss; standard output must be right.
-            return self.compare(job, folder, done, "a wrong result without an error")
+            return self.compare(job, folder, done, "a wrong result without an error", fail)
         if done.code != 1:
             return done.describe()
         if not message.strip() and function != "stdio":
@@ -172,13 +193,13 @@ class Caller:
             return f"does not survive it: {last_words(message, 1)}"
         return self.check_state(job, folder, fail)
 
-    def compare(self, job, folder, done, what):
-        """Whether the folder and the output are those of an undisturbed run."""
+    def compare(self, job, folder, done, what, fail=""):
+        """Whether the folder and the output are those of an undisturbed run; a file whose removal failed may stay."""
         files, out = self.expected[job]
         differs = s.difference(s.snapshot(folder), files)
         if not differs and done is not None and self.output(job, done) != out:
             differs = "standard output differs"
-        left = s.strays(folder)
+        left = [name for name in s.strays(folder) if not may_stay(name, fail)]
         if not differs and left:
             differs = f"temporary files stay: {', '.join(left)}"
         return f"{what}: {differs}" if differs else None
@@ -187,16 +208,15 @@ class Caller:
         """After an error: nothing is lost, nothing is half written, and the job can be done again."""
         now = s.snapshot(folder)
         files, _ = self.expected[job]
-        for name, data in self.before.items():
+        for name, data in self.before[job].items():
             if name.endswith(".csv") or name.startswith("m/checkpoint_"):
                 continue  # curves grow, checkpoints are kept or removed by the run
             if now.get(name) not in (data, files.get(name)):
                 return f"an error has changed {name}"
-        # A temporary file cannot be removed while unlink fails.
-        left = s.strays(folder)
-        if left and not fail.startswith("unlink"):
+        left = [name for name in s.strays(folder) if not may_stay(name, fail)]
+        if left:
             return f"temporary files stay: {', '.join(left)}"
-        for name in [name for name in now if name.startswith("out") and "/" not in name and name not in self.before]:
+        for name in [name for name in now if name.startswith("out") and "/" not in name and name not in self.before[job]]:
             if name in files and now[name] != files[name] and not name.endswith(".csv"):
                 return f"{name} is half written"
         if job == "average" and (folder / "out").exists():
@@ -208,63 +228,83 @@ class Caller:
 
 
 def faults_of(caller, session):
-    """All faults to try: (job, text for the shim, first time that this stack is seen)."""
-    seen, cases = set(), []
-    sites = {}
+    """All faults to try, (job, text for the shim, place), and the number of places of each function. A place is a
+    function with the stack that it is called from."""
+    places, cases = set(), []
     for job in JOBS:
         for function, stack, first, last in caller.count(job):
-            sites.setdefault(function, set()).add(stack)
+            place = (function, stack)
             # Memory is asked for in thousands of places, most of them the same in every job.
-            if function == "malloc":
-                if stack in seen:
-                    continue
-                seen.add(stack)
-            for error, how in FAULTS[function]:
-                for number in sorted({first, last} if function != "malloc" else {first}):
-                    cases.append((job, f"{function}:{number}:{error}:{how}"))
+            if function == "malloc" and place in places:
+                continue
+            places.add(place)
+            numbers = {first, last} if function != "malloc" else {first}
+            faults = [f"{function}:{number}:{error}:{how}" for error, how in FAULTS[function] for number in numbers]
+            session.random.shuffle(faults)
+            cases += [(rank, job, fault, place) for rank, fault in enumerate(faults)]
+    # One fault of every place comes before the second of any. Calls for memory are 99 of 100; the others take turns
+    # with them.
     session.random.shuffle(cases)
-    # Calls for memory are 99 of 100; the others come first.
-    cases.sort(key=lambda case: case[1].startswith("malloc"))
-    short = [case for case in cases if not case[1].startswith("malloc")]
-    memory = cases[len(short):]
-    mixed = []
-    for i in range(max(len(short), len(memory))):
-        mixed += short[i:i + 1] + memory[i:i + 1]
-    return mixed, {function: len(stacks) for function, stacks in sites.items()}
+    cases.sort(key=lambda case: case[0])
+    memory = [case[1:] for case in cases if case[3][0] == "malloc"]
+    short = [case[1:] for case in cases if case[3][0] != "malloc"]
+    mixed = [case for pair in itertools.zip_longest(short, memory) for case in pair if case]
+    return mixed, collections.Counter(function for function, _ in sorted(places))
+
+
+class Tally:
+    """What has been tried and found."""
+
+    def __init__(self, session, faults):
+        self.session = session
+        self.faults = faults
+        self.tried = self.reached = self.outside = 0
+        self.places = set()
+        self.kinds = collections.Counter()
+
+    def add(self, job, fail, place, result):
+        """One fault more."""
+        wrong, hit, stack = result
+        self.tried += 1
+        self.reached += hit
+        if hit:
+            self.places.add(place)
+        if self.tried % 1000 == 0:
+            self.session.say(self.text())
+        if not wrong:
+            return
+        if "ENOMEM" in fail and from_outside(stack):
+            self.outside += 1
+            return
+        kind = (fail.split(":")[0], re.sub(r"\d+", "N", wrong))
+        self.kinds[kind] += 1
+        if self.kinds[kind] <= OF_A_KIND:
+            self.session.wrong(f"{job}, {fail}: {wrong}", {"job": job, "fail": fail, "stack": stack.splitlines()})
+
+    def text(self):
+        """The figures."""
+        return (f"{self.tried} of {self.faults} faults tried, {self.reached} reached at {len(self.places)} places, "
+                f"{self.kinds.total()} wrong of {len(self.kinds)} kinds, {self.outside} in libraries that give up when "
+                "memory is short")
 
 
 def run(session):
-    """All faults, or as many as the time allows, in random order."""
+    """All faults, or as many as the time allows."""
     caller = Caller(session)
-    cases, sites = faults_of(caller, session)
-    total = ", ".join(f"{function} {count}" for function, count in sorted(sites.items()))
-    session.say(f"{len(JOBS)} jobs call from {sum(sites.values())} places ({total}); {len(cases)} faults to try")
-    tried = reached = outside = 0
-    kinds = {}
+    cases, places = faults_of(caller, session)
+    each = ", ".join(f"{function} {count}" for function, count in sorted(places.items()))
+    session.say(f"{len(JOBS)} jobs call from {places.total()} places ({each}); {len(cases)} faults to try")
+    tally = Tally(session, len(cases))
 
     def attempt(case):
-        if session.time_left() < 0:
-            return None
-        return case, caller.once(*case)
+        return caller.once(*case[:2]) if session.time_left() > 0 else None
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for result in pool.map(attempt, cases):
-            if result is None:
-                continue
-            (job, fail), (wrong, hit, stack) = result
-            tried += 1
-            reached += hit
-            if not wrong:
-                continue
-            if "ENOMEM" in fail and from_outside(stack):
-                outside += 1
-                continue
-            kind = (fail.split(":")[0], re.sub(r"\d+", "N", wrong))
-            kinds[kind] = kinds.get(kind, 0) + 1
-            if kinds[kind] <= OF_A_KIND:
-                session.wrong(f"{job}, {fail}: {wrong}", {"job": job, "fail": fail, "stack": stack.splitlines()})
-    return (f"{tried} of {len(cases)} faults tried, {reached} reached, {sum(kinds.values())} wrong of {len(kinds)} "
-            f"kinds, {outside} in libraries that give up when memory is short")
+        for case, result in zip(cases, pool.map(attempt, cases)):
+            if result:
+                tally.add(*case, result)
+    caller.servers.close()
+    return f"{tally.text()}; {places.total()} places in all"
 
 
 def replay(session, case):
@@ -272,4 +312,5 @@ def replay(session, case):
     caller = Caller(session)
     caller.count(case["job"])
     wrong, hit, _ = caller.once(case["job"], case["fail"])
+    caller.servers.close()
     return wrong if hit or wrong else "the call was not reached: the program has changed"

@@ -4,52 +4,56 @@ packed sequences, caches, mechanisms, and whole models trained with other thread
 A case is a function of its seed.
 """
 
+import collections
+import concurrent.futures
+import os
 import re
 
 NEEDS = ["release heed_torture"]
 
 # Seconds between two starts of the program: what a crash can hide is no more than that.
 ROUND = 60
+CASE = re.compile(r"^case (\w+) (\d+)$", re.MULTILINE)
 
 
 def last_case(output):
     """The kind and seed of the case that ran when the program ended."""
-    cases = re.findall(r"^case (\w+) (\d+)$", output, re.MULTILINE)
+    cases = CASE.findall(output)
     return cases[-1] if cases else None
 
 
 def one_round(session, seed, seconds):
-    """Runs the program once; counts by kind."""
+    """Runs the program once; its output, with its failures reported."""
     program = session.release / "heed_torture"
-    done = session.run([program, "differential", "all", seed, seconds], timeout=seconds + 600)
+    done = session.run([program, "differential", "all", seed, seconds], env={"TMPDIR": str(session.folder)},
+                       timeout=seconds + 600)
     output = done.out.decode("utf-8", "replace")
     for kind, case, text in re.findall(r"^WRONG (\w+) (\d+) (.*)$", output, re.MULTILINE):
         session.wrong(f"{kind} {case}: {text}", {"kind": kind, "seed": int(case)})
     if done.code not in (0, 1):
         kind, case = last_case(output) or ("?", 0)
         session.wrong(f"{kind} {case}: the program {done.describe()}", {"kind": kind, "seed": int(case)})
-    counts = {}
-    for kind, _ in re.findall(r"^case (\w+) (\d+)$", output, re.MULTILINE):
-        counts[kind] = counts.get(kind, 0) + 1
-    refused = len(re.findall(r"^refused ", output, re.MULTILINE))
-    return counts, refused
+    return output
 
 
 def run(session):
-    """Rounds until the time is over."""
-    total, refused, rounds = {}, 0, 0
-    while session.time_left() > 1 or rounds == 0:
-        seed = session.random.randrange(1 << 40)
-        counts, more = one_round(session, seed, int(max(2, min(ROUND, session.time_left()))))
-        rounds += 1
-        refused += more
-        for kind, count in counts.items():
-            total[kind] = total.get(kind, 0) + count
-        session.say(f"from seed {seed}: " + ", ".join(f"{kind} {count}" for kind, count in counts.items()))
-        if not counts:
-            break
-    text = ", ".join(f"{count} {kind}" for kind, count in total.items())
-    return f"{sum(total.values())} cases ({text}; {refused} models refused as invalid)"
+    """Rounds until the time is over, one program for each CPU."""
+    total, refused, rounds = collections.Counter(), 0, 0
+    count = os.cpu_count() or 1
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        while session.time_left() > 1 or rounds == 0:
+            seeds = [session.random.randrange(1 << 40) for _ in range(count)]
+            seconds = int(max(2, min(ROUND, session.time_left())))
+            outputs = list(pool.map(lambda seed: one_round(session, seed, seconds), seeds))
+            cases = [kind for output in outputs for kind, _ in CASE.findall(output)]
+            rounds += 1
+            total.update(cases)
+            refused += sum(output.count("\nrefused ") for output in outputs)
+            session.say(f"from seeds {', '.join(map(str, seeds))}: {len(cases)} cases, {total.total()} in all")
+            if not cases:
+                break
+    text = ", ".join(f"{number} {kind}" for kind, number in total.items())
+    return f"{total.total()} cases ({text}; {refused} models refused as invalid)"
 
 
 def replay(session, case):

@@ -1,17 +1,19 @@
 """files: hostile files of every format that heed reads, through the fuzz targets (fuzz/), built with the address and
 undefined-behaviour sanitizers.
 
-Promise: any bytes are read or refused with an error; no crash, no hang, no unbounded memory. With clang++ on the path
-libFuzzer makes the inputs (preset fuzz), otherwise fuzz/replay_main.cpp mutates the seeds (preset asan).
+Promise: any bytes are read or refused with an error; no crash, no hang, no unbounded memory. After `cmake --preset
+fuzz`, which needs clang++, libFuzzer makes the inputs; otherwise fuzz/replay_main.cpp mutates the seeds (preset asan).
 """
 
+import collections
+import concurrent.futures
+import os
 import pathlib
 import re
-import shutil
 
 import session as s
 
-PRESET = "fuzz" if shutil.which("clang++") else "asan"
+PRESET = "fuzz" if (s.ROOT / "build" / "fuzz").is_dir() else "asan"
 TARGETS = sorted(path.stem for path in (s.ROOT / "fuzz").glob("*_fuzz.cpp"))
 NEEDS = [f"{PRESET} {' '.join(TARGETS)}"]
 
@@ -45,58 +47,56 @@ def one_line(done):
     return done.describe()
 
 
-def mutate(session, target, seconds, number):
-    """Mutations of the seeds by replay_main; how many ran."""
+def mutate(session, target, seconds, seed):
+    """Mutations of the seeds by replay_main; how many ran, None after a failure."""
     failing = session.folder / f"{target}-input"
-    first = session.random.randrange(1 << 30)
-    command = [program(target), seeds(target), f"{seconds}s", first]
+    command = [program(target), seeds(target), f"{seconds}s", seed]
     done = session.run(command, env={**ENVIRONMENT, "FUZZ_INPUT_FILE": str(failing)},
                        timeout=seconds + 20 * INPUT_SECONDS)
-    found = re.search(rb"(\d+) mutations passed", done.out)
     if done.code != 0:
         data = failing.read_bytes() if failing.exists() else None
-        session.wrong(f"{target}: {one_line(done)}", {"target": target, "first": first, "number": number}, data)
-        return 0
-    return int(found.group(1)) if found else 0
+        session.wrong(f"{target}: {one_line(done)}", {"target": target, "first": seed}, data)
+        return None
+    return int(re.search(rb"(\d+) mutations passed", done.out).group(1))
 
 
-def fuzz(session, target, seconds, number):
-    """libFuzzer for a while, from the seeds and what it has found before; how many inputs ran."""
+def fuzz(session, target, seconds, seed):
+    """libFuzzer for a while, from the seeds and what it has found before; how many inputs ran, None after a failure."""
     corpus = s.FOUND / "corpus" / target
     corpus.mkdir(parents=True, exist_ok=True)
-    artifacts = session.folder / f"{target}-{number}-"
+    artifacts = f"{target}-{seed}-"
     command = [program(target), f"-max_total_time={seconds}", f"-timeout={INPUT_SECONDS}",
-               f"-rss_limit_mb={2 * MEGABYTES}", f"-malloc_limit_mb={MEGABYTES}", f"-artifact_prefix={artifacts}",
-               f"-seed={session.random.randrange(1 << 30)}", "-print_final_stats=1", corpus, seeds(target)]
+               f"-rss_limit_mb={2 * MEGABYTES}", f"-malloc_limit_mb={MEGABYTES}",
+               f"-artifact_prefix={session.folder / artifacts}", f"-seed={seed}", "-print_final_stats=1", corpus,
+               seeds(target)]
     done = session.run(command, env=ENVIRONMENT, timeout=seconds + 20 * INPUT_SECONDS)
-    for path in sorted(session.folder.glob(f"{target}-{number}-*")):
+    failing = sorted(session.folder.glob(f"{artifacts}*"))
+    for path in failing:
         session.wrong(f"{target}: {one_line(done)}", {"target": target}, path.read_bytes())
     found = re.search(rb"number_of_executed_units: (\d+)", done.err)
-    return int(found.group(1)) if found else 0
+    if failing or not found:
+        if not failing:
+            session.wrong(f"{target}: {one_line(done)}", {"target": target})
+        return None
+    return int(found.group(1))
 
 
 def run(session):
-    """Every target in turn, again and again, for longer each time."""
-    total, number, broken = {}, 0, set()
+    """Every target, again and again, one on each CPU. A target that fails is left out: the same failure would come
+    again."""
+    total, targets = collections.Counter(), list(TARGETS)
     step = fuzz if PRESET == "fuzz" else mutate
-    while session.time_left() > 0 or number < len(TARGETS):
-        target = TARGETS[number % len(TARGETS)]
-        number += 1
-        if len(broken) == len(TARGETS):
-            break
-        if target in broken:
-            continue
-        rest = len(TARGETS) - (number - 1) % len(TARGETS)
-        seconds = int(max(1, min(60, session.time_left() / rest)))
-        before = len(session.found)
-        count = step(session, target, seconds, number)
-        total[target] = total.get(target, 0) + count
-        if len(session.found) > before:
-            broken.add(target)  # the same failure would come again
-        else:
-            session.say(f"{target}: {count} inputs")
+    cpus = os.cpu_count() or 1
+    with concurrent.futures.ThreadPoolExecutor(cpus) as pool:
+        while targets and (session.time_left() > 0 or not total):
+            seconds = int(max(1, min(60, session.time_left() * cpus / len(targets))))
+            jobs = [(target, session.random.randrange(1 << 30)) for target in targets]
+            counts = list(pool.map(lambda job: step(session, job[0], seconds, job[1]), jobs))
+            total.update({target: count for target, count in zip(targets, counts) if count})
+            targets = [target for target, count in zip(targets, counts) if count is not None]
+            session.say(f"{total.total()} inputs, {len(TARGETS) - len(targets)} targets failed")
     text = ", ".join(f"{target.removesuffix('_fuzz')} {count}" for target, count in sorted(total.items()))
-    return f"{sum(total.values())} inputs by {'libFuzzer' if PRESET == 'fuzz' else 'mutation'} ({text})"
+    return f"{total.total()} inputs by {'libFuzzer' if PRESET == 'fuzz' else 'mutation'} ({text})"
 
 
 def replay(session, case):

@@ -7,6 +7,9 @@
 //
 // The fault is the name of an error, or "short" (half of the bytes are read or written). The last
 // word is "once", or "on" if all later calls fail too, as on a full disk.
+//
+//   TORTURE_SERVE=1       runs main() once for each request on standard input (shim_serve.h), with
+//                         variables of its own; loading and linking the program is done once
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -25,6 +28,8 @@
 #include <unistd.h>
 
 #include <atomic>
+
+#include "torture/shim_serve.h"
 
 extern "C" {
 void* __libc_malloc(size_t size);
@@ -208,18 +213,23 @@ void write_counts() {
   t_inside = false;
 }
 
-using Main = int (*)(int, char**, char**);
+using torture::Main;
 Main g_main;
 
-int main_with_faults(int argc, char** argv, char** environment) {
-  void* frames[2];
-  backtrace(frames, 2);  // loads the unwinder, which allocates
+int main_with_settings(int argc, char** argv, char** environment) {
   read_settings();
   g_active = true;
   const int code = g_main(argc, argv, environment);
   g_active = false;
   write_counts();
   return code;
+}
+
+int main_with_faults(int argc, char** argv, char** environment) {
+  void* frames[2];
+  backtrace(frames, 2);  // loads the unwinder, which allocates
+  if (getenv("TORTURE_SERVE") != nullptr) return torture::serve(main_with_settings, argv[0]);
+  return main_with_settings(argc, argv, environment);
 }
 
 template <typename F>

@@ -35,7 +35,7 @@ constexpr bool kMayFork = true;
 #endif
 
 // How the work ended: the first byte of the child's answer, which is written last.
-enum class Outcome : char { none = 0, result, error, no_memory, exception };
+enum class Outcome : char { none = 0, result, error, no_memory, refused, exception };
 
 class MemoryFile {
  public:
@@ -104,6 +104,8 @@ void become_plain_process(pid_t parent, int printed) {
       write_answer(answer, Outcome::error, error.what());
     } catch (const std::bad_alloc&) {
       write_answer(answer, Outcome::no_memory, "");
+    } catch (const std::system_error& error) {  // such as a thread that cannot start
+      write_answer(answer, Outcome::refused, error.code().message());
     } catch (const std::exception& error) {
       write_answer(answer, Outcome::exception, error.what());
     }
@@ -158,6 +160,8 @@ std::string run_isolated(std::string_view task, FunctionRef<std::string()> work)
       throw Error(text.substr(1));
     case Outcome::no_memory:
       throw std::bad_alloc();
+    case Outcome::refused:
+      fail("{} failed: {}", task, text.substr(1));
     case Outcome::exception:
       throw std::runtime_error(text.substr(1));
     case Outcome::none:

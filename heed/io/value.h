@@ -26,7 +26,12 @@ struct Member;
 /// One value of a JSON or TOML document.
 struct Value {
   using List = std::vector<Value>;
-  using Table = std::vector<Member>;  // in the order of the text (JSON) or of the keys (TOML)
+  /// In the order of the text (JSON) or of the keys (TOML). It is a type of its own because
+  /// libstdc++ 12 takes a variant of strings and std::vectors for one that always has a value, and
+  /// crashes when a copy of it runs out of memory.
+  struct Table : std::vector<Member> {
+    using std::vector<Member>::vector;
+  };
 
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List, Table> data;
   Position position = {};  ///< Its position in the text; for a member of a table, that of its key.

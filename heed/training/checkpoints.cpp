@@ -64,13 +64,15 @@ void Checkpoints::settle(std::int64_t update, bool best) {
 }
 
 void Checkpoints::link(std::string_view name, std::int64_t update) const {
-  const fs::path fresh = root_ / kNewLink;
+  const fs::path fresh = root_ / kNewLink, to = root_ / name;
   try {
     fs::remove(fresh);
     fs::create_directory_symlink(folder(update).filename(), fresh);
-    fs::rename(fresh, root_ / name);
+    fs::rename(fresh, to);
   } catch (const fs::filesystem_error& error) {
-    fail("[train] cannot write the link {}: {}", (root_ / name).string(), error.code().message());
+    std::error_code ignored;
+    fs::remove(fresh, ignored);
+    fail("[train] cannot write the link {}: {}", to.string(), error.code().message());
   }
 }
 

@@ -88,7 +88,10 @@ RunResult run_training(const TrainingRun& run, const RunHooks& hooks) {
 
 TrainConfig run_config(const std::optional<TrainConfig>& given, bool resume,
                        const std::function<void(TrainConfig&)>& change) {
-  TrainConfig config = given.value_or(TrainConfig{});
+  // Not given.value_or(TrainConfig{}): if memory runs out while GCC 12 makes such a temporary, it
+  // destroys members that were never made.
+  TrainConfig config;
+  if (given) config = *given;
   change(config);
   HEED_CHECK(!config.model.empty(), "[train] no folder to train into: give model (--model DIR)");
   const std::filesystem::path used = std::filesystem::path(config.model) / kUsedConfig;

@@ -44,10 +44,13 @@ constinit std::atomic<std::uint64_t> calls{0};
 constinit Range onednn;
 const bool onednn_found = (onednn = find_onednn(), true);
 
-void count(const void* caller) {
+constinit std::atomic<std::uint64_t> failing{0};  // the number of the call that fails
+
+// False if the call must fail.
+bool count(const void* caller) {
   const auto address = reinterpret_cast<std::uintptr_t>(caller);
-  if (address >= onednn.begin && address < onednn.end) return;
-  calls.fetch_add(1, std::memory_order_relaxed);
+  if (address >= onednn.begin && address < onednn.end) return true;
+  return calls.fetch_add(1, std::memory_order_relaxed) + 1 != failing.load();
 }
 
 }  // namespace
@@ -55,36 +58,38 @@ void count(const void* caller) {
 extern "C" {
 
 void* malloc(std::size_t bytes) {
-  count(__builtin_return_address(0));
+  if (!count(__builtin_return_address(0))) return errno = ENOMEM, nullptr;
   return __libc_malloc(bytes);
 }
 
 void* calloc(std::size_t n, std::size_t bytes) {
-  count(__builtin_return_address(0));
+  if (!count(__builtin_return_address(0))) return errno = ENOMEM, nullptr;
   return __libc_calloc(n, bytes);
 }
 
 void* realloc(void* block, std::size_t bytes) {
-  count(__builtin_return_address(0));
+  if (!count(__builtin_return_address(0))) return errno = ENOMEM, nullptr;
   return __libc_realloc(block, bytes);
 }
 
 void* memalign(std::size_t alignment, std::size_t bytes) {
-  count(__builtin_return_address(0));
+  if (!count(__builtin_return_address(0))) return errno = ENOMEM, nullptr;
   return __libc_memalign(alignment, bytes);
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-  count(__builtin_return_address(0));
+  if (!count(__builtin_return_address(0))) return errno = ENOMEM, nullptr;
   return __libc_memalign(alignment, bytes);
 }
 
 int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
-  count(__builtin_return_address(0));
+  if (!count(__builtin_return_address(0))) return ENOMEM;
   *block = __libc_memalign(alignment, bytes);
   return *block == nullptr ? ENOMEM : 0;
 }
 
 }  // extern "C"
+
+void heed::test::fail_allocation(std::uint64_t n) { failing = n == 0 ? 0 : calls.load() + n; }
 
 std::uint64_t heed::test::allocations() { return calls.load(); }

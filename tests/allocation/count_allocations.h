@@ -7,6 +7,9 @@
 
 namespace heed::test {
 
+/// Makes the n-th of the calls that follow (from 1) fail, once; 0: none.
+void fail_allocation(std::uint64_t n);
+
 /// Calls of malloc, calloc, realloc and the aligned ones since the program started.
 std::uint64_t allocations();
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -44,6 +45,10 @@ TEST(Isolated, ErrorsComeThrough) {
   EXPECT_EQ(error_message([&] { run([]() -> std::string { fail("[x] {} is wrong", 7); }); }),
             "[x] 7 is wrong");
   EXPECT_THROW(run([]() -> std::string { throw std::bad_alloc(); }), std::bad_alloc);
+  const auto no_thread = std::make_error_code(std::errc::resource_unavailable_try_again);
+  EXPECT_EQ(
+      error_message([&] { run([&]() -> std::string { throw std::system_error(no_thread); }); }),
+      "[t] it failed: Resource temporarily unavailable");
   EXPECT_THROW(run([]() -> std::string { throw std::out_of_range("far"); }), std::runtime_error);
 }
 

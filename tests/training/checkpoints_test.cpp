@@ -1,5 +1,6 @@
 #include "heed/training/checkpoints.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -60,6 +61,15 @@ TEST(Checkpoints, AFailedOneLeavesNothing) {
             "the disk is full");
   EXPECT_EQ(number_in(*checkpoints.last()), "1");
   EXPECT_FALSE(fs::exists(dir / "checkpoint_best"));
+}
+
+TEST(Checkpoints, ALinkThatCannotBeWrittenLeavesNothing) {
+  const TempDir dir;
+  fs::create_directories(dir / "checkpoint_last/in the way");
+  Checkpoints checkpoints(dir.path(), 0);
+  EXPECT_THAT(error_message([&] { write(checkpoints, 1); }),
+              testing::HasSubstr("cannot write the link"));
+  EXPECT_FALSE(fs::is_symlink(dir / ".heed-link"));
 }
 
 // As a killed process may leave it: half a checkpoint, half a removal, a link that did not move.
