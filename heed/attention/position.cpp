@@ -20,10 +20,36 @@ void PositionConfig::fields(io::Fields& field) {
         "learned, axial, sine_code: number of positions; sine_relative: L of its formula; "
         "sinusoidal, rope: positions computed in advance",
         {.min = 1});
+  field("offset", offset,
+        "learned, sinusoidal: the first position of a text has this number; learned has max_length "
+        "- offset positions",
+        {.min = 0});
   field("base", base, "sinusoidal, rope: base of the wavelengths", {.min = 1});
   field("halves", halves,
         "sinusoidal: sines then cosines, not interleaved; rope: pairs (k, k + D/2)");
-  field("scaling", scaling, "rope: positions are divided by it", {.min = 1e-6});
+  field("inclusive", inclusive, "sinusoidal: frequencies base^(-k/(E/2 - 1)), to 1 / base");
+  field("rotary_features", rotary_features,
+        "rope: number of features of a head that are rotated, the first ones; 0: all", {.min = 0});
+  field("scaling", scaling, "rope: factor by which texts are longer than in training",
+        {.min = 1e-6});
+  field("scaling_kind", scaling_kind,
+        "rope: how angles change with scaling; linear: positions are divided by it");
+  field("original_length", original_length,
+        "rope: number of positions in training; every scaling_kind but linear needs it",
+        {.min = 0});
+  field("low_frequency_factor", low_frequency_factor,
+        "rope, llama3: pairs with fewer periods in original_length are divided by scaling",
+        {.min = 0});
+  field("high_frequency_factor", high_frequency_factor,
+        "rope, llama3: pairs with more periods in original_length stay as they are", {.min = 0});
+  field("beta_fast", beta_fast,
+        "rope, yarn: pairs with more periods in original_length stay as they are", {.min = 1e-6});
+  field("beta_slow", beta_slow,
+        "rope, yarn: pairs with fewer periods in original_length are divided by scaling",
+        {.min = 1e-6});
+  field("attention_factor", attention_factor,
+        "rope, yarn: factor of queries and of keys; 0: 0.1 ln(scaling) + 1", {.min = 0});
+  field("truncate", truncate, "rope, yarn: pairs at which blending begins and ends are integers");
   field("clip", clip, "shaw: larger distances share a vector", {.min = 0});
   field("buckets", buckets, "t5: number of buckets of distances", {.min = 2});
   field("max_distance", max_distance, "t5: larger distances share a bucket", {.min = 2});

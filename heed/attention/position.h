@@ -3,6 +3,7 @@
 // the list of names is here.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <span>
@@ -18,18 +19,41 @@
 
 namespace heed {
 
+/// How the angles of rope are changed for texts longer than those of training. The formulas are in
+/// positions/rope_angles.h.
+enum class RopeScaling : std::uint8_t { linear, dynamic, llama3, yarn };
+
+/// The names in configs.
+constexpr std::array<io::EnumName<RopeScaling>, 4> enum_names(RopeScaling) {
+  return {{{RopeScaling::linear, "linear"},
+           {RopeScaling::dynamic, "dynamic"},
+           {RopeScaling::llama3, "llama3"},
+           {RopeScaling::yarn, "yarn"}}};
+}
+
 /// A position code by name, with the options of all codes; each code reads its own.
 struct PositionConfig {
   std::string name = "none";
-  std::int64_t max_length = 1024;   // learned, axial, sine_code: the limit; others: precomputed
-  double base = 10000.0;            // sinusoidal, rope: base of the wavelengths
-  bool halves = false;              // sinusoidal, rope: sines then cosines, not interleaved
-  double scaling = 1.0;             // rope: positions are divided by it
-  std::int64_t clip = 16;           // shaw: larger distances share a vector
-  std::int64_t buckets = 32;        // t5
-  std::int64_t max_distance = 128;  // t5
-  bool bidirectional = true;        // t5: keys after the query have their own buckets
-  std::int64_t rows = 0;            // axial: rows of the grid; 0: as many as columns
+  std::int64_t max_length = 1024;    // learned, axial, sine_code: the limit; others: precomputed
+  std::int64_t offset = 0;           // learned, sinusoidal: number of a text's first position
+  double base = 10000.0;             // sinusoidal, rope: base of the wavelengths
+  bool halves = false;               // sinusoidal, rope: sines then cosines, not interleaved
+  bool inclusive = false;            // sinusoidal: the last frequency is 1 / base
+  std::int64_t rotary_features = 0;  // rope: features of a head that are rotated; 0: all
+  double scaling = 1.0;              // rope: factor by which texts are longer
+  RopeScaling scaling_kind = RopeScaling::linear;
+  std::int64_t original_length = 0;    // rope, scalings but linear: positions in training
+  double low_frequency_factor = 1.0;   // llama3
+  double high_frequency_factor = 4.0;  // llama3
+  double beta_fast = 32.0;             // yarn
+  double beta_slow = 1.0;              // yarn
+  double attention_factor = 0.0;       // yarn; 0: 0.1 ln(scaling) + 1
+  bool truncate = true;                // yarn
+  std::int64_t clip = 16;              // shaw: larger distances share a vector
+  std::int64_t buckets = 32;           // t5
+  std::int64_t max_distance = 128;     // t5
+  bool bidirectional = true;           // t5: keys after the query have their own buckets
+  std::int64_t rows = 0;               // axial: rows of the grid; 0: as many as columns
 
   void fields(io::Fields& field);
 };

@@ -234,14 +234,27 @@ TEST(AttentionChoice, SizesOfABlockReachTheLayer) {
 
 TEST(PositionChoice, EveryOptionCanBeSet) {
   const PositionChoice choice =
-      "shaw max_length=77 base=500.5 halves=true scaling=2.5 clip=9 buckets=14 max_distance=60 "
-      "bidirectional=false rows=3";
+      "shaw max_length=77 offset=2 base=500.5 halves=true inclusive=true rotary_features=6 "
+      "scaling=2.5 scaling_kind=yarn original_length=99 low_frequency_factor=1.5 "
+      "high_frequency_factor=3.5 beta_fast=30 beta_slow=2 attention_factor=1.25 truncate=false "
+      "clip=9 buckets=14 max_distance=60 bidirectional=false rows=3";
   const PositionConfig& position = choice.config();
   EXPECT_EQ(position.name, "shaw");
   EXPECT_EQ(position.max_length, 77);
   EXPECT_EQ(position.base, 500.5);
   EXPECT_TRUE(position.halves);
+  EXPECT_TRUE(position.inclusive);
+  EXPECT_EQ(position.offset, 2);
+  EXPECT_EQ(position.rotary_features, 6);
   EXPECT_EQ(position.scaling, 2.5);
+  EXPECT_EQ(position.scaling_kind, RopeScaling::yarn);
+  EXPECT_EQ(position.original_length, 99);
+  EXPECT_EQ(position.low_frequency_factor, 1.5);
+  EXPECT_EQ(position.high_frequency_factor, 3.5);
+  EXPECT_EQ(position.beta_fast, 30.0);
+  EXPECT_EQ(position.beta_slow, 2.0);
+  EXPECT_EQ(position.attention_factor, 1.25);
+  EXPECT_FALSE(position.truncate);
   EXPECT_EQ(position.clip, 9);
   EXPECT_EQ(position.buckets, 14);
   EXPECT_EQ(position.max_distance, 60);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heed/attention/registry.h"
@@ -19,8 +20,8 @@ struct Subject {
   std::function<std::unique_ptr<AttentionLayer>()> make;
 };
 
-/// An entry of the registry with its sample options.
-Subject subject_of(const Mechanism& mechanism);
+/// An entry of the registry with its sample options and more, "key=value key=value".
+Subject subject_of(const Mechanism& mechanism, std::string_view more = "");
 
 /// One sentence for each failure.
 using Failures = std::vector<std::string>;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "heed/attention/choice.h"
 #include "heed/attention/masks/mask_fn.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
@@ -9,12 +10,13 @@
 
 namespace heed::test {
 
-Subject subject_of(const Mechanism& mechanism) {
+Subject subject_of(const Mechanism& mechanism, std::string_view more) {
   std::vector<std::string> options = {fmt::format("embed={}", kFeatures)};
   for (const io::FieldInfo& option : mechanism.options()) {
     if (option.path == "heads") options.push_back("heads=2");
   }
   for (const std::string& option : sample_options(mechanism)) options.push_back(option);
+  for (const std::string& option : split_options(more)) options.push_back(option);
   return {std::string(mechanism.name), mechanism.traits, [&mechanism, options] {
             Generator generator(5);
             auto layer = make_attention(mechanism.name, options, generator);

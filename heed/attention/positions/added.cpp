@@ -5,9 +5,11 @@
 
 namespace heed {
 
-AddedCode::AddedCode(std::string_view name, std::int64_t embed, std::int64_t length)
-    : name_(name), embed_(embed), length_(length) {
+AddedCode::AddedCode(std::string_view name, std::int64_t embed, std::int64_t length,
+                     std::int64_t offset)
+    : name_(name), embed_(embed), length_(length), offset_(offset) {
   check_position(name, "embed", embed);
+  check_position(name, "offset", offset, 0);
   check_position(name, "max_length", length);
 }
 
@@ -18,7 +20,7 @@ Tensor AddedCode::embed(const Tensor& x, std::int64_t first) const {
   HEED_CHECK(first >= 0 && first <= length_ - T,
              "[{}] positions {} to {}: only 0 to {} exist, raise max_length", name_, first,
              first + T - 1, length_ - 1);
-  return x + codes(first, T, x.dtype());  // [B, T, E]
+  return x + codes(first + offset_, T, x.dtype());  // [B, T, E]
 }
 
 }  // namespace heed

@@ -17,24 +17,26 @@ class AddedCode : public Position {
 
  protected:
   /// A code of E features for positions [0, length); `name` is used in messages and must be a
-  /// literal.
-  AddedCode(std::string_view name, std::int64_t embed, std::int64_t length);
+  /// literal. Position 0 of a text has number `offset`.
+  AddedCode(std::string_view name, std::int64_t embed, std::int64_t length,
+            std::int64_t offset = 0);
 
  private:
-  /// The codes of positions [first, first + count): [count, E].
+  /// The codes with numbers [first, first + count): [count, E].
   virtual Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const = 0;
 
   std::string_view name_;
-  std::int64_t embed_, length_;
+  std::int64_t embed_, length_, offset_;
 };
 
 /// A code with fixed values, which are read from a table.
 class AddedTable : public AddedCode {
  protected:
-  /// `value` gives the code; positions [0, ready) are computed in advance.
+  /// `value` gives the code of a number; positions [0, ready) are computed in advance.
   AddedTable(std::string_view name, std::int64_t embed, std::int64_t length, std::int64_t ready,
-             CodeTable::Value value)
-      : AddedCode(name, embed, length), table_(0, ready, embed, std::move(value)) {}
+             CodeTable::Value value, std::int64_t offset = 0)
+      : AddedCode(name, embed, length, offset),
+        table_(offset, offset + ready, embed, std::move(value)) {}
 
  private:
   Tensor codes(std::int64_t first, std::int64_t count, DType dtype) const final {

@@ -1,5 +1,6 @@
-// A learned vector for each position, added to embeddings (Gehring et al. 2017), for positions
-// below max_length.
+// A learned vector for each position, added to embeddings (Gehring et al. 2017). The table has
+// max_length rows. The first position of a text has row `offset`, so that max_length - offset
+// positions can be used: RoBERTa and BART have an offset of 2.
 #pragma once
 
 #include "heed/attention/positions/added.h"
@@ -10,7 +11,7 @@ namespace heed {
 /// BERT.
 class Learned : public AddedCode {
  public:
-  /// Reads max_length of the config, embed of the sizes.
+  /// Reads max_length and offset of the config, embed of the sizes.
   Learned(const PositionConfig& config, const PositionSizes& sizes,
           Generator& generator = default_generator());
 
@@ -24,8 +25,8 @@ class Learned : public AddedCode {
 
 inline constexpr PositionKind kLearned = position_kind<Learned>(
     "learned",
-    "x_l += P_l, learned for l < max_length; Gehring et al. 2017, Convolutional Sequence to "
-    "Sequence Learning",
+    "x_l += P_(l + offset), learned, max_length rows; Gehring et al. 2017, Convolutional Sequence "
+    "to Sequence Learning",
     PositionWay::embeddings);
 
 }  // namespace heed

@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <utility>
-#include <vector>
 
+#include "heed/attention/positions/rope_angles.h"
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/join.h"
@@ -15,53 +15,70 @@ namespace {
 enum class Wave : std::uint8_t { cosine, sine };
 
 // The cosines or sines of the angles of each feature's pair.
-CodeTable::Value wave(Wave kind, const PositionConfig& config, std::int64_t D) {
-  std::vector<double> frequencies;
-  for (std::int64_t k = 0; k < D / 2; ++k) {
-    const double exponent = -2.0 * static_cast<double>(k) / static_cast<double>(D);
-    frequencies.push_back(std::pow(config.base, exponent) / config.scaling);
-  }
-  return [kind, D, halves = config.halves, frequencies = std::move(frequencies)](
-             std::int64_t position, std::int64_t feature) {
-    const std::int64_t pair = halves ? feature % (D / 2) : feature / 2;
-    const bool first = halves ? feature < D / 2 : feature % 2 == 0;
+CodeTable::Value wave(Wave kind, bool halves, RopeAngles angles) {
+  return [kind, halves, angles = std::move(angles)](std::int64_t position, std::int64_t feature) {
+    const auto pairs = static_cast<std::int64_t>(angles.frequencies.size());
+    const std::int64_t pair = halves ? feature % pairs : feature / 2;
+    const bool first = halves ? feature < pairs : feature % 2 == 0;
     const double angle =
-        static_cast<double>(position) * frequencies[static_cast<std::size_t>(pair)];
-    if (kind == Wave::cosine) return std::cos(angle);
-    return first ? -std::sin(angle) : std::sin(angle);
+        static_cast<double>(position) * angles.frequencies[static_cast<std::size_t>(pair)];
+    if (kind == Wave::cosine) return angles.factor * std::cos(angle);
+    return angles.factor * (first ? -std::sin(angle) : std::sin(angle));
   };
 }
 
-// Checks the config before tables are made from it.
-const PositionConfig& checked(const PositionConfig& config, std::int64_t D) {
-  HEED_CHECK(D >= 2 && D % 2 == 0,
-             "[rope] heads have {} features: the number must be even, they are rotated in pairs",
-             D);
-  HEED_CHECK(config.scaling > 0.0, "[rope] scaling is {}: it must be above 0", config.scaling);
-  return config;
+// The number of rotated features, after all checks.
+std::int64_t rotated(const PositionConfig& config, std::int64_t D) {
+  const std::int64_t R = config.rotary_features > 0 ? config.rotary_features : D;
+  HEED_CHECK(R <= D, "[rope] rotary_features {}: heads have only {} features", R, D);
+  HEED_CHECK(
+      R >= 2 && R % 2 == 0,
+      "[rope] {} features of a head are rotated: the number must be even, they are rotated in "
+      "pairs",
+      R);
+  check_rope(config, R);
+  return R;
 }
 
 }  // namespace
 
 Rope::Rope(const PositionConfig& config, const PositionSizes& sizes)
-    : halves_(checked(config, sizes.head).halves),
+    : config_(config),
       features_(sizes.head),
-      cosines_(0, config.max_length, sizes.head, wave(Wave::cosine, config, sizes.head)),
-      sines_(0, config.max_length, sizes.head, wave(Wave::sine, config, sizes.head)) {}
+      rotated_(rotated(config, sizes.head)),
+      waves_(waves(config.max_length, 0)) {}
 
-// (a, b) -> (a cos - b sin, b cos + a sin), as x * cosines + (b, a) * (-sin, sin).
+// The waves of calls that reach positions below `length`; positions [0, ready) are computed now.
+Rope::Waves Rope::waves(std::int64_t ready, std::int64_t length) const {
+  const RopeAngles angles = rope_angles(config_, rotated_, length);
+  return {CodeTable(0, ready, rotated_, wave(Wave::cosine, config_.halves, angles)),
+          CodeTable(0, ready, rotated_, wave(Wave::sine, config_.halves, angles))};
+}
+
 Tensor Rope::rotate(const Tensor& x, std::int64_t first) const {
   HEED_CHECK(x.rank() == 4 && x.size(3) == features_, "[rope] x is {}: it must be [B, H, T, {}]",
              to_string(x.shape()), features_);
-  const std::int64_t B = x.size(0), H = x.size(1), T = x.size(2), D = x.size(3);
-  const Tensor rows = transpose(x, 1, 2);  // [B, T, H, D], the memory order of projections
-  const int pair_axis = halves_ ? 3 : 4;
-  const Shape pairs = halves_ ? Shape{B, T, H, 2, D / 2} : Shape{B, T, H, D / 2, 2};
+  const std::int64_t end = first + x.size(2);
+  if (config_.scaling_kind == RopeScaling::dynamic && end > config_.original_length) {
+    return rotate_features(x, waves(0, end), first);
+  }
+  return rotate_features(x, waves_, first);
+}
+
+// (a, b) -> (a cos - b sin, b cos + a sin), as x * cosines + (b, a) * (-sin, sin).
+Tensor Rope::rotate_features(const Tensor& x, const Waves& waves, std::int64_t first) const {
+  const std::int64_t B = x.size(0), H = x.size(1), T = x.size(2), R = rotated_;
+  const Tensor all = transpose(x, 1, 2);  // [B, T, H, D], the memory order of projections
+  const Tensor rows = R < features_ ? slice(all, 3, 0, R) : all;  // [B, T, H, R]
+  const int pair_axis = config_.halves ? 3 : 4;
+  const Shape pairs = config_.halves ? Shape{B, T, H, 2, R / 2} : Shape{B, T, H, R / 2, 2};
   const auto [a, b] = split<2>(reshape(rows, pairs), pair_axis);
-  const Tensor swapped = reshape(concat({b, a}, pair_axis), rows.shape());  // [B, T, H, D]
-  const Tensor cosines = unsqueeze(cosines_.rows(first, T, x.dtype()), 1);  // [T, 1, D]
-  const Tensor sines = unsqueeze(sines_.rows(first, T, x.dtype()), 1);      // [T, 1, D]
-  return transpose(rows * cosines + swapped * sines, 1, 2);                 // [B, H, T, D]
+  const Tensor swapped = reshape(concat({b, a}, pair_axis), rows.shape());       // [B, T, H, R]
+  const Tensor cosines = unsqueeze(waves.cosines.rows(first, T, x.dtype()), 1);  // [T, 1, R]
+  const Tensor sines = unsqueeze(waves.sines.rows(first, T, x.dtype()), 1);      // [T, 1, R]
+  Tensor y = rows * cosines + swapped * sines;                                   // [B, T, H, R]
+  if (R < features_) y = concat({y, slice(all, 3, R, features_)}, 3);            // [B, T, H, D]
+  return transpose(y, 1, 2);                                                     // [B, H, T, D]
 }
 
 }  // namespace heed

@@ -1,6 +1,7 @@
 #include "heed/attention/variants/multi_head.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "heed/attention/attention.h"
@@ -25,7 +26,15 @@ void MultiHeadConfig::fields(io::Fields& field) {
   field("kv_heads", kv_heads, "heads of keys and values; 0: as many as heads", {.min = 0});
   field("head_size", head_size, "features of a head; 0: embed / heads", {.min = 0});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
+  field("joint", joint,
+        "whether queries, keys and values come from one matrix; three if the memory has another "
+        "size");
   field("bias", bias, "whether the linear layers have biases");
+  field("qkv_bias", qkv_bias, "whether queries, keys and values have biases; none: as bias");
+  field("qk_norm", qk_norm, "whether each head of queries and keys has an RMS norm");
+  field("qk_norm_eps", qk_norm_eps, "epsilon of these norms", {.min = 0});
+  field("scale", scale, "factor of the scores; 0: 1 / sqrt(head_size)", {.min = 0});
+  field("soft_cap", soft_cap, "limit c of the scores, c tanh(score / c); 0: none", {.min = 0});
   field("bias_kv", bias_kv, "whether there is one more learned key and value");
   field("zero_attn", zero_attn, "whether there is one more key and value of zeros");
   field("dropout", dropout, "dropout probability of attention weights", {.min = 0, .max = 1});
@@ -41,6 +50,12 @@ void MultiHeadConfig::validate() const {
              "[multi_head] heads {} is not a multiple of kv_heads {}", heads, kv_heads);
   HEED_CHECK(memory_embed >= 0, "[multi_head] memory_embed {}: give the features of the memory",
              memory_embed);
+  HEED_CHECK(qk_norm_eps >= 0.0 && std::isfinite(qk_norm_eps),
+             "[multi_head] qk_norm_eps {}: it must be at least 0 and finite", qk_norm_eps);
+  HEED_CHECK(scale >= 0.0 && std::isfinite(scale),
+             "[multi_head] scale {}: give a positive factor, or 0 for 1 / sqrt(head_size)", scale);
+  HEED_CHECK(soft_cap >= 0.0 && std::isfinite(soft_cap),
+             "[multi_head] soft_cap {}: give a positive limit, or 0 for none", soft_cap);
   HEED_CHECK(dropout >= 0.0 && dropout < 1.0,
              "[multi_head] dropout {}: it must be at least 0 and below 1", dropout);
 }
@@ -76,20 +91,30 @@ MultiHeadAttention::MultiHeadAttention(const Config& config, Generator& generato
           {.embed = config.embed, .heads = config.heads, .head = resolved(config).head_size},
           generator)),
       config_(resolved(config)) {
-  const std::int64_t E = config_.embed, memory = config_.memory_embed;
-  if (memory == E) {
-    in_proj = projection(query_size() + 2 * kv_size(), E, config_.bias, generator);
-  } else {
-    q_proj = projection(query_size(), E, config_.bias, generator);
-    k_proj = projection(kv_size(), memory, config_.bias, generator);
-    v_proj = projection(kv_size(), memory, config_.bias, generator);
-  }
+  make_projections(generator);
   if (config_.bias) init::zeros(out_proj.bias);
+  if (config_.qk_norm) {
+    const RmsNormConfig norm{.size = config_.head_size, .eps = config_.qk_norm_eps};
+    q_norm.emplace(norm);
+    k_norm.emplace(norm);
+  }
   if (!config_.bias_kv) return;
   for (Tensor* const extra : {&bias_k, &bias_v}) {
     *extra = empty({1, 1, kv_size()});
     init::xavier_normal(*extra, generator);
     extra->requires_grad();
+  }
+}
+
+void MultiHeadAttention::make_projections(Generator& generator) {
+  const std::int64_t E = config_.embed, memory = config_.memory_embed;
+  const bool bias = config_.qkv_bias.value_or(config_.bias);
+  if (config_.joint && memory == E) {
+    in_proj = projection(query_size() + 2 * kv_size(), E, bias, generator);
+  } else {
+    q_proj = projection(query_size(), E, bias, generator);
+    k_proj = projection(kv_size(), memory, bias, generator);
+    v_proj = projection(kv_size(), memory, bias, generator);
   }
 }
 
@@ -100,6 +125,8 @@ void MultiHeadAttention::visit(ParameterVisitor& visitor) {
     visitor.joined("k_proj", *k_proj);
     visitor.joined("v_proj", *v_proj);
   }
+  visitor("q_norm", q_norm);
+  visitor("k_norm", k_norm);
   visitor("bias_k", bias_k);
   visitor("bias_v", bias_v);
   visitor("out_proj", out_proj);
@@ -108,15 +135,26 @@ void MultiHeadAttention::visit(ParameterVisitor& visitor) {
 
 // ---- queries, keys and values -------------------------------------------------------------------
 
+namespace {
+
+// [B, T, heads D] -> [B, heads, T, D], normalised while the features of a head are still adjacent.
+Tensor split_heads(const Tensor& x, std::int64_t heads, const std::optional<RmsNorm>& norm) {
+  if (!norm) return split_heads(x, heads);
+  const Shape split{x.size(0), x.size(1), heads, x.size(2) / heads};
+  return transpose((*norm)(reshape(x, split)), 1, 2);
+}
+
+}  // namespace
+
 Tensor MultiHeadAttention::queries(const Tensor& x) const {
   const Tensor q = in_proj ? in_proj->rows(x, 0, query_size()) : (*q_proj)(x);
-  return split_heads(q, config_.heads);  // [B, H, Tq, D]
+  return split_heads(q, config_.heads, q_norm);  // [B, H, Tq, D]
 }
 
 Tensor MultiHeadAttention::keys(const Tensor& memory) const {
   const std::int64_t begin = query_size();
   const Tensor k = in_proj ? in_proj->rows(memory, begin, begin + kv_size()) : (*k_proj)(memory);
-  return split_heads(k, kv_heads());  // [B, G, Tk, D]
+  return split_heads(k, kv_heads(), k_norm);  // [B, G, Tk, D]
 }
 
 Tensor MultiHeadAttention::values(const Tensor& memory) const {
@@ -131,7 +169,7 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const AttentionInput& in) 
   }
   const Tensor all = (*in_proj)(in.x);  // [B, T, (H + 2 G) D]
   const std::vector<Tensor> parts = split(all, {query_size(), kv_size(), kv_size()}, -1);
-  return {split_heads(parts[0], config_.heads), split_heads(parts[1], kv_heads()),
+  return {split_heads(parts[0], config_.heads, q_norm), split_heads(parts[1], kv_heads(), k_norm),
           split_heads(parts[2], kv_heads())};
 }
 
@@ -139,6 +177,7 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const AttentionInput& in) 
 
 AttentionSpec MultiHeadAttention::spec_of(const AttentionInput& in, Corner corner) const {
   AttentionSpec spec;
+  if (config_.scale > 0.0) spec.score = scaled_dot_score(config_.scale);
   spec.mask = mask_of(in, corner);
   if (position) position->modify(spec, corner);
   HEED_CHECK(
@@ -150,6 +189,7 @@ AttentionSpec MultiHeadAttention::spec_of(const AttentionInput& in, Corner corne
     spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
   specialise(spec, corner);
+  if (config_.soft_cap > 0.0) spec.modifiers.push_back(soft_cap(config_.soft_cap));
   if (in.weights != nullptr) spec.observers.push_back(observe_weights(*in.weights));
   return spec;
 }

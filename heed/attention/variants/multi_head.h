@@ -10,6 +10,7 @@
 #include "heed/attention/position.h"
 #include "heed/attention/spec.h"
 #include "heed/nn/linear.h"
+#include "heed/nn/norm.h"
 
 namespace heed {
 
@@ -19,7 +20,13 @@ struct MultiHeadConfig {
   std::int64_t kv_heads = 0;      // 0: as many as heads
   std::int64_t head_size = 0;     // 0: embed / heads
   std::int64_t memory_embed = 0;  // 0: as embed
+  bool joint = true;              // queries, keys and values from one matrix; false: from three
   bool bias = true;
+  std::optional<bool> qkv_bias = {};  // bias of queries, keys and values; none: as bias
+  bool qk_norm = false;               // RMS norm of each head of queries and keys
+  double qk_norm_eps = 1e-6;
+  double scale = 0.0;      // factor of the scores; 0: 1 / sqrt(head_size)
+  double soft_cap = 0.0;   // scores are at most this, by tanh; 0: no limit
   bool bias_kv = false;    // one more learned key and value, visible to every query
   bool zero_attn = false;  // one more key and value of zeros
   double dropout = 0.0;    // of attention weights
@@ -37,9 +44,9 @@ const Config& valid(const Config& config) {
 }
 
 /// Parameters as in torch.nn.MultiheadAttention: "in_proj_weight" [(H + 2 G) D, E] and
-/// "in_proj_bias", "bias_k" and "bias_v" [1, 1, G D], "out_proj". If the memory has another size,
-/// there are "q_proj_weight", "q_proj_bias" and so on instead; PyTorch has one "in_proj_bias" for
-/// the three.
+/// "in_proj_bias", "bias_k" and "bias_v" [1, 1, G D], "out_proj". If `joint` is false or the memory
+/// has another size, there are "q_proj_weight", "q_proj_bias" and so on instead; PyTorch has one
+/// "in_proj_bias" for the three. With `qk_norm` there are "q_norm.weight" and "k_norm.weight" [D].
 class MultiHeadAttention : public AttentionLayer {
  public:
   using Config = MultiHeadConfig;
@@ -52,13 +59,14 @@ class MultiHeadAttention : public AttentionLayer {
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
   std::optional<Linear> in_proj;                 // queries, keys and values in one product
-  std::optional<Linear> q_proj, k_proj, v_proj;  // or three, if the memory has another size
+  std::optional<Linear> q_proj, k_proj, v_proj;  // or in three
+  std::optional<RmsNorm> q_norm, k_norm;         // of the features of a head, before rotation
   Tensor bias_k, bias_v;                         // [1, 1, G D], or undefined
   Linear out_proj;
   std::unique_ptr<Position> position;  // or null
 
  protected:
-  /// Adds the stages of a variant to a call.
+  /// Adds the stages of a variant to a call; the soft cap comes after its modifiers.
   virtual void specialise(AttentionSpec&, Corner) const {}
   /// How many earlier positions a decoding step attends to, and so what is kept; none: all.
   virtual std::optional<std::int64_t> reach() const { return {}; }
@@ -75,6 +83,7 @@ class MultiHeadAttention : public AttentionLayer {
   std::int64_t query_size() const { return config_.heads * config_.head_size; }  // H D
   std::int64_t kv_size() const { return kv_heads() * config_.head_size; }        // G D
   bool has_extra_keys() const { return config_.bias_kv || config_.zero_attn; }
+  void make_projections(Generator& generator);
   Tensor queries(const Tensor& x) const;
   Tensor keys(const Tensor& memory) const;
   Tensor values(const Tensor& memory) const;

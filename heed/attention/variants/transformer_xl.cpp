@@ -54,7 +54,7 @@ const TransformerXlConfig& checked(const TransformerXlConfig& config) {
 
 CodeTable sinusoids_by_key(std::int64_t features) {
   return CodeTable(-kReady, kReady + 1, features,
-                   [value = sinusoid(features, 10000.0, true)](
+                   [value = sinusoid(features, {.halves = true})](
                        std::int64_t distance, std::int64_t f) { return value(-distance, f); });
 }
 

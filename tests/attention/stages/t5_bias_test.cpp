@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "heed/attention/attention.h"
@@ -28,6 +29,27 @@ TEST(T5Bias, BucketsAreThoseOfT5) {
       {5, 0}, {0, 0}, {-1, 1}, {-15, 15}, {-16, 16}, {-20, 17}, {-64, 26}, {-127, 31}, {-999, 31}};
   for (const auto& [distance, expected] : unidirectional) {
     EXPECT_EQ(bucket(distance, decoder), expected) << distance;
+  }
+}
+
+// The first distance of each bucket, of T5Attention._relative_position_bucket of
+// transformers 5.22.2 with 32 buckets and max_distance 128. The bidirectional ones are also those
+// of MPNet.
+TEST(T5Bias, BucketsAreThoseOfT5AtEveryDistance) {
+  const std::vector<std::int64_t> both = {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91};
+  const std::vector<std::int64_t> before = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                            11, 12, 13, 14, 15, 16, 19, 21, 24, 27, 31,
+                                            35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+  const auto bucket_of = [](const std::vector<std::int64_t>& firsts, std::int64_t distance) {
+    return std::ranges::upper_bound(firsts, distance) - firsts.begin() - 1;
+  };
+  for (std::int64_t distance = 0; distance <= 500; ++distance) {
+    EXPECT_EQ(t5_bucket(-distance, 32, {}), bucket_of(both, distance)) << distance;
+    EXPECT_EQ(t5_bucket(distance, 32, {}), bucket_of(both, distance) + (distance > 0 ? 16 : 0))
+        << distance;
+    EXPECT_EQ(t5_bucket(-distance, 32, {.bidirectional = false}), bucket_of(before, distance))
+        << distance;
+    EXPECT_EQ(t5_bucket(distance, 32, {.bidirectional = false}), 0) << distance;
   }
 }
 
