@@ -10,20 +10,29 @@ namespace {
 
 // An extension of a hypothesis by one token.
 struct Candidate {
-  double log_probability;  // including the token
+  double rank;  // including the token: the log-probability with the changes of the plan
   Extension extension;
 };
 
-// The number of tokens with the end token.
-std::int64_t with_end(std::int64_t tokens) {
-  return tokens + (tokens < std::numeric_limits<std::int64_t>::max() ? 1 : 0);
+// The maximum number of tokens that count in the score of a result of at most `tokens` tokens.
+std::int64_t longest_scored(const SearchPlan& plan, std::int64_t tokens) {
+  const bool has_end = !plan.is_cut || tokens == 0;
+  return tokens + (has_end && tokens < std::numeric_limits<std::int64_t>::max() ? 1 : 0);
+}
+
+// The number of tokens of a row that may be among the best: beam_size that continue it, and those
+// that complete it. Any token may complete a stop string; beam_size of them are expected at most.
+std::int64_t tokens_of_row(const SearchPlan& plan) {
+  return plan.options.beam_size * (plan.stop ? 2 : 1) + std::ssize(plan.ends);
 }
 
 // The finished results of one sentence, best score first, the earlier one first among equals.
 class Finished {
  public:
-  Finished(const SearchOptions& options, std::int64_t longest)
-      : options_(options), greatest_divisor_(length_divisor(options, with_end(longest))) {}
+  Finished(const SearchPlan& plan, std::int64_t longest)
+      : options_(plan.options),
+        is_bounded_(options_.presence_penalty >= 0.0 && options_.frequency_penalty >= 0.0),
+        greatest_divisor_(length_divisor(plan.options, longest_scored(plan, longest))) {}
 
   void add(Hypothesis hypothesis) {
     if (options_.stopping == Stopping::first && full()) return;
@@ -37,11 +46,11 @@ class Finished {
 
   // Whether a running hypothesis can still change the result. All hypotheses of a sentence have the
   // same length, so those that cannot come last, and so do all their extensions: dropping them does
-  // not affect the others.
-  bool hopeful(double log_probability) const {
+  // not affect the others. A rank only decreases, unless repetition is rewarded.
+  bool hopeful(double rank) const {
     if (!full()) return true;
     return options_.stopping == Stopping::exact &&
-           log_probability / greatest_divisor_ > found_.back().score;
+           (!is_bounded_ || rank / greatest_divisor_ > found_.back().score);
   }
 
   NBest take() {
@@ -57,6 +66,7 @@ class Finished {
   }
 
   const SearchOptions& options_;
+  bool is_bounded_;
   double greatest_divisor_;
   NBest found_;
 };
@@ -66,29 +76,33 @@ class Finished {
 std::vector<Candidate> candidates(const Lockstep& lockstep, std::int64_t begin, std::int64_t end) {
   std::vector<Candidate> all;
   for (std::int64_t row = begin; row < end; ++row) {
-    const double so_far = lockstep.sequence(row).so_far.log_probability;
+    const double so_far = lockstep.sequence(row).rank;
     for (const std::int32_t token : lockstep.likeliest(row)) {
-      const double total = so_far + lockstep.log_probability(row, token);
-      all.push_back({total, {row, token}});
+      all.push_back({so_far + lockstep.gain(row, token), {row, token}});
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.log_probability > b.log_probability;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.rank > b.rank; });
   return all;
 }
 
-// Finishes the candidates of one sentence that end, and adds those that continue to `extensions`.
+// Finishes the candidates of one sentence that are complete, and adds those that continue to
+// `extensions`.
 void choose(const Lockstep& lockstep, const SearchPlan& plan, std::span<const Candidate> candidates,
             Finished& finished, std::vector<Extension>& extensions) {
   const auto beam = static_cast<std::size_t>(plan.options.beam_size);
-  for (const Candidate& c : candidates.first(std::min(beam, candidates.size()))) {
-    if (c.extension.token == plan.end) finished.add(lockstep.finished(c.extension.row));
+  const std::span<const Candidate> best = candidates.first(std::min(beam, candidates.size()));
+  std::vector<bool> is_complete;
+  for (const Candidate& c : best) {
+    const std::optional<Finish> finish = lockstep.finish(c.extension);
+    is_complete.push_back(finish.has_value());
+    if (finish) finished.add(lockstep.finished(c.extension, *finish));
   }
   std::size_t running = 0;
-  for (const Candidate& c : candidates) {
-    if (running == beam || !finished.hopeful(c.log_probability)) break;
-    if (c.extension.token == plan.end) continue;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& c = candidates[i];
+    if (running == beam || !finished.hopeful(c.rank)) break;
+    if (i < best.size() ? is_complete[i] : lockstep.finish(c.extension).has_value()) continue;
     extensions.push_back(c.extension);
     ++running;
   }
@@ -98,15 +112,14 @@ void choose(const Lockstep& lockstep, const SearchPlan& plan, std::span<const Ca
 
 std::vector<NBest> beam_search(StepModel& model, std::span<const Start> starts,
                                const SearchPlan& plan) {
-  Lockstep lockstep(model, starts, plan);
+  Lockstep lockstep(model, starts, plan, 1, ChangedScores::log_probabilities);
   std::vector<Finished> finished;
   for (std::int64_t i = 0; i < lockstep.sentences(); ++i) {
-    finished.emplace_back(plan.options, lockstep.longest(i));
+    finished.emplace_back(plan, lockstep.longest(i));
   }
   std::vector<Extension> extensions;
   while (lockstep.rows() > 0) {
-    lockstep.step(plan.options.beam_size +
-                  1);  // a row contributes at most beam_size tokens and an end token
+    lockstep.step(tokens_of_row(plan));
     extensions.clear();
     for (std::int64_t begin = 0, end = 0; begin < lockstep.rows(); begin = end) {
       const std::int64_t sentence = lockstep.sequence(begin).sentence;

@@ -1,7 +1,7 @@
 // Beam search. Each step sorts all extensions of a sentence's running hypotheses by one token by
 // log-probability:
-//   those that end the sentence and are among the first beam_size are finished;
-//   the first beam_size that do not end it continue.
+//   those that complete the sentence and are among the first beam_size are finished;
+//   the first beam_size that do not complete it continue.
 // Among equals, the extension of the better hypothesis comes first, then the more probable and then
 // the lower token. At its maximum length a hypothesis must end. The result is the best n_best
 // finished ones by score; options.h says when a sentence stops.

@@ -1,10 +1,12 @@
 // The inputs and results of searches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "heed/io/codec.h"
 #include "heed/models/decoding.h"
 
 namespace heed {
@@ -18,13 +20,27 @@ struct Start {
       0;  ///< Stream of random numbers; it belongs to the sentence, independent of the batch.
 };
 
+/// Why a result is complete.
+enum class Finish : std::uint8_t {
+  end,     ///< An end token was chosen.
+  stop,    ///< The text has a stop string (SearchPlan::stop).
+  length,  ///< It has the maximum length.
+};
+
+/// The names that outputs use.
+constexpr std::array<io::EnumName<Finish>, 3> enum_names(Finish) {
+  return {{{Finish::end, "end"}, {Finish::stop, "stop"}, {Finish::length, "length"}}};
+}
+
 /// One result. Probabilities are those of the model, independent of rules and sampling.
 struct Hypothesis {
   std::vector<std::int32_t> tokens = {};  ///< Without the end token.
-  double score = 0.0;                     ///< The log-probability divided by the length penalty.
-  double log_probability = 0.0;           ///< Of all tokens, including the end token.
+  /// The log-probability divided by the length penalty; that of a beam is with the plan's changes.
+  double score = 0.0;
+  double log_probability = 0.0;  ///< Of all tokens, including the end token if it has one.
   std::vector<float> token_log_probabilities = {};  ///< One per token, then the end token's.
-  std::int64_t row = -1;                            ///< The model's row at the step that ended it.
+  Finish finish = Finish::end;
+  std::int64_t row = -1;  ///< The model's row at the step that ended it.
   /// The attention weights of the tokens, if they were observed.
   std::optional<ModelWeights> weights = {};
 };

@@ -1,6 +1,7 @@
 #include "heed/generation/rules.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "heed/base/error.h"
 
@@ -13,9 +14,10 @@ Rule ban_tokens(std::vector<std::int32_t> tokens) {
   };
 }
 
-Rule require_length(std::int64_t min_length, std::int32_t end) {
-  return [=](std::span<const std::int32_t> prefix, std::vector<std::int32_t>& banned) {
-    if (std::ssize(prefix) < min_length) banned.push_back(end);
+Rule require_length(std::int64_t min_length, std::vector<std::int32_t> ends) {
+  return [min_length, ends = std::move(ends)](std::span<const std::int32_t> prefix,
+                                              std::vector<std::int32_t>& banned) {
+    if (std::ssize(prefix) < min_length) banned.insert(banned.end(), ends.begin(), ends.end());
   };
 }
 

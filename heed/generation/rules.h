@@ -1,6 +1,5 @@
 // Rules that forbid tokens in a search. A rule bans tokens after a prefix. It changes no
-// probability, so a result has the same score as when it is scored alone. To change probabilities,
-// wrap the StepModel.
+// probability, so a result has the same score as when it is scored alone.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@ using Rule =
 /// Bans these tokens everywhere.
 Rule ban_tokens(std::vector<std::int32_t> tokens);
 
-/// Bans the end token before `min_length` tokens.
-Rule require_length(std::int64_t min_length, std::int32_t end);
+/// Bans the end tokens before `min_length` tokens.
+Rule require_length(std::int64_t min_length, std::vector<std::int32_t> ends);
 
 /// Bans the repetition of any n tokens in sequence (Paulus et al. 2018); n is at least 1.
 Rule ban_repeated_ngrams(std::int64_t n);

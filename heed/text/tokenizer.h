@@ -48,6 +48,10 @@ class Tokenizer {
   /// The tokens of a text, without begin and end. Text that is not in the vocabulary becomes
   /// unknown, and so do bytes that are not UTF-8.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+  /// The tokens of a text with the special tokens that the tokenizer's file puts around it.
+  virtual std::vector<std::int32_t> encode_with_special(std::string_view text) const {
+    return encode(text);
+  }
   /// The text of tokens; begin, end and padding are skipped. An id outside the vocabulary throws
   /// heed::Error.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;

@@ -29,6 +29,19 @@ struct Trial {
   SearchOptions options;
   std::int64_t sentences;
   std::string name;
+  bool has_two_ends = false, is_cut = false, stops = false;
+
+  SearchPlan plan() const {
+    using Ends = std::vector<std::int32_t>;
+    SearchPlan made = make_plan(options, {}, has_two_ends ? Ends{2, 0} : Ends{2});
+    made.is_cut = is_cut;
+    if (stops) {
+      made.stop = [](std::span<const std::int32_t> tokens) {
+        return tokens.back() == 4 && tokens.size() > 1;
+      };
+    }
+    return made;
+  }
 };
 
 Trial trial(std::uint64_t number) {
@@ -59,6 +72,12 @@ Trial trial(std::uint64_t number) {
   t.options.n_best = std::min(t.options.beam_size, whole(pick(1, 2, 5)));
   t.sentences = whole(pick(1, 2, 4));
   t.name = fmt::format("trial {}", number);
+  t.has_two_ends = pick(0, 0, 1) == 1;
+  t.is_cut = pick(0, 1) == 1;
+  t.stops = pick(0, 0, 1) == 1;
+  t.options.repetition_penalty = pick(1, 1, 1.3, 0.8);
+  t.options.presence_penalty = pick(0, 0, 0.7, -0.4);
+  t.options.frequency_penalty = pick(0, 0, 0.3);
   return t;
 }
 
@@ -66,7 +85,7 @@ TEST(Beam, EqualsThePlainSearch) {
   std::size_t found = 0;
   for (std::uint64_t number = 0; number < 1500; ++number) {
     const Trial t = trial(number);
-    const SearchPlan plan = make_plan(t.options, {});
+    const SearchPlan plan = t.plan();
     const std::vector<Start> starts = starts_of(t.sentences);
     ToyModel model(t.scores, first_sentences(t.sentences));
     const std::vector<NBest> results = beam_search(model, starts, plan);

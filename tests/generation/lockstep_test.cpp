@@ -41,7 +41,9 @@ TEST(Lockstep, FollowsTheExtensionsAndDropsTheOthers) {
   EXPECT_THAT(lockstep.sequence(1).so_far.tokens, ElementsAre(5));
   EXPECT_EQ(lockstep.sequence(2).sentence, 2);
   lockstep.step(1);
-  const Hypothesis ended = lockstep.finished(2);
+  EXPECT_EQ(lockstep.finish({2, 6}), std::nullopt);
+  EXPECT_EQ(lockstep.finish({2, 2}), Finish::end);
+  const Hypothesis ended = lockstep.finished({2, 2}, Finish::end);
   EXPECT_THAT(ended.tokens, ElementsAre(6));
   ASSERT_EQ(ended.token_log_probabilities.size(), 2u);
   EXPECT_EQ(ended.token_log_probabilities[1], lockstep.log_probability(2, 2));
@@ -65,6 +67,33 @@ TEST(Lockstep, RulesForbidButChangeNoProbability) {
   EXPECT_NEAR(total, 1.0, 1e-6);
 }
 
+TEST(Lockstep, ChangesChooseButReportTheModelsProbability) {
+  for (const ChangedScores changed : {ChangedScores::logits, ChangedScores::log_probabilities}) {
+    ToyModel model = rising(8, {0});
+    SearchPlan plan = make_plan({}, {});
+    plan.changes = {[](std::span<const std::int32_t>, std::span<float> scores) { scores[7] *= 2; },
+                    [](std::span<const std::int32_t>, std::span<float> scores) { scores[4] += 9; }};
+    Lockstep lockstep(model, starts_of(1), plan, 1, changed);
+    lockstep.step(8);
+    const bool is_logits = changed == ChangedScores::logits;
+    if (is_logits) {
+      EXPECT_THAT(lockstep.likeliest(0), ElementsAre(7, 4, 6, 5, 2));
+      EXPECT_EQ(lockstep.shift(0), 14.0f);
+    } else {
+      EXPECT_THAT(lockstep.likeliest(0), ElementsAre(4, 7, 6, 5, 2));  // -0.46 * 2 > -1.46
+    }
+    const float log_p = lockstep.log_probability(0, 7);
+    EXPECT_NEAR(log_p, -0.4583, 1e-4);
+    EXPECT_EQ(lockstep.gain(0, 7), is_logits ? log_p : 2 * log_p);
+    const Hypothesis found = lockstep.finished({0, 7}, Finish::stop);
+    EXPECT_EQ(found.log_probability, log_p);
+    EXPECT_EQ(found.score, lockstep.gain(0, 7));
+    const std::vector<Extension> next = {{0, 7}};
+    lockstep.advance(next);
+    EXPECT_EQ(lockstep.sequence(0).rank, is_logits ? log_p : 2 * log_p);
+  }
+}
+
 TEST(Lockstep, AFullSequenceMayOnlyEndWhateverTheRulesSay) {
   ToyModel model = rising(8, {0});
   SearchPlan plan = make_plan({.max_length = 0}, {});
@@ -73,6 +102,33 @@ TEST(Lockstep, AFullSequenceMayOnlyEndWhateverTheRulesSay) {
   lockstep.step(3);
   EXPECT_TRUE(lockstep.full(0));
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));
+}
+
+TEST(Lockstep, SaysHowATokenCompletesASequence) {
+  ToyModel model = rising(9, {0});
+  SearchPlan plan = make_plan({.max_length = 2}, {}, {4, 8});
+  plan.is_cut = true;
+  plan.stop = [](std::span<const std::int32_t> tokens) { return tokens.back() == 7; };
+  Lockstep lockstep(model, starts_of(1), plan);
+  lockstep.step(9);
+  EXPECT_THAT(lockstep.likeliest(0), ElementsAre(8, 7, 6, 5, 4, 2));
+  EXPECT_EQ(lockstep.finish({0, 4}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 8}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 7}), Finish::stop);
+  EXPECT_EQ(lockstep.finish({0, 6}), std::nullopt);
+  const Hypothesis stopped = lockstep.finished({0, 7}, Finish::stop);
+  EXPECT_THAT(stopped.tokens, ElementsAre(7));
+  EXPECT_THAT(stopped.token_log_probabilities, ElementsAre(lockstep.log_probability(0, 7)));
+  EXPECT_EQ(stopped.finish, Finish::stop);
+  const std::vector<Extension> next = {{0, 6}};
+  lockstep.advance(next);
+  lockstep.step(9);
+  EXPECT_EQ(lockstep.finish({0, 8}), Finish::end);
+  EXPECT_EQ(lockstep.finish({0, 7}), Finish::stop);
+  EXPECT_EQ(lockstep.finish({0, 6}), Finish::length);
+  const Hypothesis cut = lockstep.finished({0, 6}, Finish::length);
+  EXPECT_THAT(cut.tokens, ElementsAre(6, 6));
+  EXPECT_EQ(cut.score, cut.log_probability / 2.0);
 }
 
 TEST(Lockstep, WhatHasNoProbabilityIsNotOffered) {

@@ -11,9 +11,16 @@ namespace {
 
 struct Next {
   std::int32_t token;
-  float logit;
+  float score;  // the logit with the changes of the plan
   float log_probability;
+  float gain;  // the log-probability with the changes of the plan
 };
+
+std::vector<float> changed(std::vector<float> scores, const SearchPlan& plan,
+                           const Tokens& prefix) {
+  for (const ScoreChange& change : plan.changes) change(prefix, scores);
+  return scores;
+}
 
 // Every token that may follow a prefix, lowest first.
 std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const Tokens& prefix) {
@@ -22,6 +29,8 @@ std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const To
   const std::vector<float> logits = s.scorer(s.sentence, fed);
   const Tensor x = from_values(std::span<const float>(logits), {std::ssize(logits)});
   const std::vector<float> log_p = log_softmax(x).to_vector<float>();
+  const std::vector<float> scores = changed(logits, plan, prefix);
+  const std::vector<float> gains = changed(log_p, plan, prefix);
 
   const bool full = std::ssize(prefix) >= longest_result(plan.options, s.start.source_length);
   Tokens banned;
@@ -30,25 +39,41 @@ std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const To
   for (std::int32_t i = 0; i < std::ssize(logits); ++i) {
     const bool is_banned = std::find(banned.begin(), banned.end(), i) != banned.end();
     const auto at = static_cast<std::size_t>(i);
-    if (full ? i != plan.end : is_banned) continue;
-    if (std::isfinite(log_p[at])) all.push_back({i, logits[at], log_p[at]});
+    if (full ? i != plan.ends[0] : is_banned) continue;
+    if (std::isfinite(log_p[at])) all.push_back({i, scores[at], log_p[at], gains[at]});
   }
   return all;
 }
 
-Hypothesis extended(Hypothesis h, const SearchPlan& plan, const Next& next) {
+bool is_end(const SearchPlan& plan, std::int32_t token) {
+  return std::ranges::count(plan.ends, token) > 0;
+}
+
+// Whether a hypothesis is complete after its last token.
+bool is_complete(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h,
+                 std::int32_t last) {
+  if (is_end(plan, last) || (plan.stop && plan.stop(h.tokens))) return true;
+  return plan.is_cut && std::ssize(h.tokens) >= longest_result(plan.options, s.start.source_length);
+}
+
+// A hypothesis and the sum of its gains.
+struct Ranked {
+  Hypothesis h = {};
+  double rank = 0.0;
+};
+
+Ranked extended(Ranked ranked, const SearchPlan& plan, const Next& next) {
+  Hypothesis& h = ranked.h;
+  ranked.rank += next.gain;
   h.log_probability += next.log_probability;
   h.token_log_probabilities.push_back(next.log_probability);
-  if (next.token != plan.end) {
-    h.tokens.push_back(next.token);
-  } else {
-    const SearchOptions& o = plan.options;
-    const double length = static_cast<double>(h.tokens.size()) + 1.0;
-    h.score = h.log_probability /
-              std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
-                       o.length_penalty);
-  }
-  return h;
+  if (!is_end(plan, next.token)) h.tokens.push_back(next.token);
+  const SearchOptions& o = plan.options;
+  const auto length = static_cast<double>(h.token_log_probabilities.size());
+  h.score = ranked.rank /
+            std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
+                     o.length_penalty);
+  return ranked;
 }
 
 NBest best(NBest all, std::int64_t n) {
@@ -59,32 +84,35 @@ NBest best(NBest all, std::int64_t n) {
 }
 
 struct Candidate {
-  double log_probability;
+  double rank;
+  float order;  // among the tokens of a row
   std::size_t beam;
   Next next;
 };
 
 std::vector<Candidate> ordered_candidates(const PlainSentence& s, const SearchPlan& plan,
-                                          const NBest& running) {
+                                          const std::vector<Ranked>& running) {
   std::vector<Candidate> all;
   for (std::size_t beam = 0; beam < running.size(); ++beam) {
-    for (const Next& next : nexts(s, plan, running[beam].tokens)) {
-      all.push_back({running[beam].log_probability + next.log_probability, beam, next});
+    for (const Next& next : nexts(s, plan, running[beam].h.tokens)) {
+      const float order = plan.changes.empty() ? next.score : next.gain;
+      all.push_back({running[beam].rank + next.gain, order, beam, next});
     }
   }
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tuple(-a.log_probability, a.beam, -a.next.logit, a.next.token) <
-           std::tuple(-b.log_probability, b.beam, -b.next.logit, b.next.token);
+    return std::tuple(-a.rank, a.beam, -a.order, a.next.token) <
+           std::tuple(-b.rank, b.beam, -b.order, b.next.token);
   });
   return all;
 }
 
-void all_results(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h, NBest& all) {
-  for (const Next& next : nexts(s, plan, h.tokens)) {
-    if (next.token == plan.end) {
-      all.push_back(extended(h, plan, next));
+void all_results(const PlainSentence& s, const SearchPlan& plan, const Ranked& so_far, NBest& all) {
+  for (const Next& next : nexts(s, plan, so_far.h.tokens)) {
+    const Ranked longer = extended(so_far, plan, next);
+    if (is_complete(s, plan, longer.h, next.token)) {
+      all.push_back(longer.h);
     } else {
-      all_results(s, plan, extended(h, plan, next), all);
+      all_results(s, plan, longer, all);
     }
   }
 }
@@ -94,16 +122,17 @@ void all_results(const PlainSentence& s, const SearchPlan& plan, const Hypothesi
 NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
   const std::int64_t beam = plan.options.beam_size;
   const bool first = plan.options.stopping == Stopping::first;
-  NBest running(1), finished;
+  std::vector<Ranked> running(1);
+  NBest finished;
   while (!running.empty()) {
-    NBest next_running;
+    std::vector<Ranked> next_running;
     std::int64_t place = 0;
     for (const Candidate& c : ordered_candidates(s, plan, running)) {
-      const Hypothesis h = extended(running[c.beam], plan, c.next);
-      if (c.next.token != plan.end) {
-        if (std::ssize(next_running) < beam) next_running.push_back(h);
+      const Ranked longer = extended(running[c.beam], plan, c.next);
+      if (!is_complete(s, plan, longer.h, c.next.token)) {
+        if (std::ssize(next_running) < beam) next_running.push_back(longer);
       } else if (place < beam && !(first && std::ssize(finished) == beam)) {
-        finished.push_back(h);
+        finished.push_back(longer.h);
       }
       ++place;
     }
@@ -114,14 +143,15 @@ NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
 }
 
 NBest plain_greedy(const PlainSentence& s, const SearchPlan& plan) {
-  Hypothesis h;
+  Ranked found;
   while (true) {
-    const std::vector<Next> all = nexts(s, plan, h.tokens);
+    const std::vector<Next> all = nexts(s, plan, found.h.tokens);
     if (all.empty()) return {};
-    const Next next = *std::max_element(
-        all.begin(), all.end(), [](const Next& a, const Next& b) { return a.logit < b.logit; });
-    h = extended(h, plan, next);
-    if (next.token == plan.end) return {h};
+    Next next = *std::max_element(all.begin(), all.end(),
+                                  [](const Next& a, const Next& b) { return a.score < b.score; });
+    next.gain = next.log_probability;
+    found = extended(found, plan, next);
+    if (is_complete(s, plan, found.h, next.token)) return {found.h};
   }
 }
 

@@ -23,7 +23,8 @@ Tokens banned(const Rule& rule, const Tokens& prefix) {
 TEST(Rules, BannedTokens) { EXPECT_THAT(banned(ban_tokens({4, 2}), {1}), ElementsAre(4, 2)); }
 
 TEST(Rules, NoEndBeforeTheLength) {
-  const Rule rule = require_length(2, 9);
+  const Rule rule = require_length(2, {9});
+  EXPECT_THAT(banned(require_length(1, {9, 4}), {}), ElementsAre(9, 4));
   EXPECT_THAT(banned(rule, {}), ElementsAre(9));
   EXPECT_THAT(banned(rule, {5}), ElementsAre(9));
   EXPECT_THAT(banned(rule, {5, 5}), IsEmpty());

@@ -184,6 +184,10 @@ std::vector<std::int32_t> HfTokenizer::encode(std::string_view text) const {
   return run(text).encoding.ids;
 }
 
+std::vector<std::int32_t> HfTokenizer::encode_with_special(std::string_view text) const {
+  return encode_with_spans(text, true).ids;
+}
+
 std::string HfTokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {
   std::vector<std::string> tokens;
   tokens.reserve(ids.size());

@@ -47,6 +47,7 @@ class HfTokenizer : public Tokenizer {
 
   std::string_view kind() const override { return "huggingface"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
+  std::vector<std::int32_t> encode_with_special(std::string_view text) const override;
   std::string decode(std::span<const std::int32_t> ids) const override { return decode(ids, true); }
   std::int64_t size() const override { return size_; }
   SpecialTokens special() const override { return special_; }

@@ -89,6 +89,17 @@ TEST(HfTokenizer, PairsHaveTypes) {
   EXPECT_EQ(bert->special(), (SpecialTokens{1, 2, 3, 0}));
 }
 
+TEST(HfTokenizer, PutsSpecialTokensAroundAText) {
+  const io::Value golden = test::read_golden_tokenizers("word_piece");
+  const auto bert = HfTokenizer::parse(
+      io::write_json(test::member(test::golden_entry(golden, "bert"), "tokenizer"), false), "bert");
+  std::vector<std::int32_t> expected = bert->encode("the dog");
+  expected.insert(expected.begin(), 2);
+  expected.push_back(3);
+  EXPECT_EQ(bert->encode_with_special("the dog"), expected);
+  EXPECT_EQ(small()->encode_with_special("a dog"), small()->encode("a dog"));
+}
+
 TEST(HfTokenizer, ThreadsMayShareIt) {
   const io::Value golden = test::read_golden_tokenizers("byte_level");
   const io::Value& entry = test::golden_entry(golden, "gpt2");
