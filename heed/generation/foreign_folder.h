@@ -1,6 +1,7 @@
 // Models that other programs have written, used as they are: a Hugging Face folder (config.json
-// with a "model_type", weights, tokenizer files). heed/models/importers/ reads configs and weights;
-// here are the tokenizers and the settings of generation, one function for each task.
+// with a "model_type", weights, tokenizer files), or a GGUF file, which has all of these inside.
+// heed/models/importers/ reads configs and weights; here are the tokenizers and the settings of
+// generation, one function for each task.
 #pragma once
 
 #include <filesystem>
@@ -14,18 +15,18 @@ namespace heed {
 
 /// The parts of a folder, opened but not loaded.
 struct ForeignFolder {
-  std::filesystem::path path;
+  std::filesystem::path path;  ///< Of the folder, or of a GGUF file.
   ForeignConfig config;
   ForeignConfig generation;  ///< generation_config.json; empty if there is none.
   io::TensorSource tensors;
   Import import;
 };
 
-/// Whether a folder holds a model of another program.
-bool is_foreign(const std::filesystem::path& folder);
+/// Whether a folder holds a model of another program, or a file is one.
+bool is_foreign(const std::filesystem::path& place);
 
 /// Reads the configs and the list of tensors; no weights.
-ForeignFolder open_foreign(const std::filesystem::path& folder);
+ForeignFolder open_foreign(const std::filesystem::path& place);
 
 /// The model as the interface of its task.
 template <typename Interface>

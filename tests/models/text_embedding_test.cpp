@@ -91,7 +91,33 @@ TEST(TextEmbedding, DropsOnlyWhileTraining) {
   EXPECT_TRUE(same_bits(embedding(ids), embedding(ids)));
 }
 
+TEST(TextEmbedding, TypesAndNormComeAfterThePositions) {
+  TextEmbeddingConfig config = small("learned max_length=9");
+  config.types = 2;
+  config.norm = NormConfig{.size = test::kEmbed, .eps = 1e-12};
+  const TextEmbedding embedding(config);
+  const Tensor ids = random_ids(2, 5, 1);
+  const Tensor types = from_values<std::int64_t>({0, 0, 1, 1, 1, 0, 1, 1, 0, 0}, {2, 5});
+  const Tensor sum_of_all =
+      embedding.position->embed(embedding.tokens(ids) * 4.0) + (*embedding.types)(types);
+  EXPECT_LE(test::max_relative_error(embedding(ids, 0, types), (*embedding.norm)(sum_of_all)),
+            1e-6);
+  const Tensor zeros_of = zeros({2, 5}, DType::i64);
+  EXPECT_TRUE(same_bits(embedding(ids), embedding(ids, 0, zeros_of))) << "type 0 is the default";
+  EXPECT_FALSE(same_bits(embedding(ids), embedding(ids, 0, types)));
+  std::vector<std::string> names;
+  for (const NamedTensor& parameter : embedding.named_parameters()) names.push_back(parameter.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"tokens.weight", "position.weight", "types.weight",
+                                             "norm.weight", "norm.bias"}));
+  test::expect_learns(embedding, sum(square(embedding(ids, 0, types) + 0.5)));
+}
+
 TEST(TextEmbedding, WrongUseSaysWhatIsWrong) {
+  const TextEmbedding untyped(small());
+  EXPECT_EQ(error_message([&] {
+              untyped(random_ids(1, 2, 1), 0, zeros({1, 2}, DType::i64));
+            }),
+            "[embedding] token types were given to a model that has none: leave them out");
   EXPECT_EQ(error_message([] {
               TextEmbeddingConfig config = small();
               config.padding = 99;

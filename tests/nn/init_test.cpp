@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 
+#include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
@@ -90,6 +92,32 @@ TEST(Init, TheGeneratorDecides) {
   EXPECT_FALSE(test::same_bits(x, z));
   init::xavier_normal(y, b);  // the next stream
   EXPECT_FALSE(test::same_bits(x, y));
+}
+
+TEST(Init, CanBeSkipped) {
+  Generator generator(1);
+  const Tensor before = randn({3, 4});
+  Tensor w = clone_data(before);
+  {
+    const init::Skipped outer;
+    { const init::Skipped inner; }
+    init::zeros(w);
+    init::ones(w);
+    init::constant(w, 2.0);
+    init::uniform(w, 0.0, 1.0, generator);
+    init::normal(w, 1.0, generator);
+    init::xavier_uniform(w, generator);
+    init::kaiming_uniform(w, generator);
+    EXPECT_TRUE(test::same_bits(w, before));
+    std::thread other([] {
+      Tensor x = empty({3});
+      init::ones(x);
+      EXPECT_EQ(x.to_vector<float>(), std::vector<float>({1, 1, 1})) << "another thread's";
+    });
+    other.join();
+  }
+  init::ones(w);
+  EXPECT_FALSE(test::same_bits(w, before));
 }
 
 TEST(Init, KeepsTheLeaf) {

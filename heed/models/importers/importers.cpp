@@ -4,6 +4,8 @@
 
 #include "heed/base/error.h"
 #include "heed/io/value.h"
+#include "heed/models/importers/gemma.h"
+#include "heed/models/importers/gpt2.h"
 #include "heed/models/importers/llama.h"
 
 namespace heed {
@@ -15,6 +17,9 @@ constinit const Importer kImporters[] = {
     kImportMistral,
     kImportQwen2,
     kImportQwen3,
+    kImportGemma2,
+    kImportGemma3,
+    kImportGpt2,
 };
 // clang-format on
 

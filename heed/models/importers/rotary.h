@@ -2,10 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "heed/models/importers/foreign_config.h"
 
 namespace heed {
+
+/// A key of configs made from GGUF files: whether features 2k and 2k + 1 of a head are rotated
+/// together, as llama.cpp stores Llama, rather than k and k + D/2.
+inline constexpr std::string_view kInterleavedRope = "rope_interleave";
 
 /// "rope base=10000 halves=true …" from rope_theta with rope_scaling, or from rope_parameters.
 std::string import_rope(const ForeignConfig& config);
