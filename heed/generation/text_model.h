@@ -29,6 +29,8 @@ struct TextGenerator {
   /// The token before every prompt, unless Tokenizer::encode_with_special() puts it there.
   std::optional<std::int32_t> begin = {};
   std::optional<ChatFormat> chat = {};  ///< None: the model was not trained for chats.
+  /// "key=value" of GenerateOptions: what the model's publisher recommends.
+  std::vector<std::string> options = {};
 };
 
 /// Task::classify.
