@@ -12,7 +12,7 @@ namespace heed {
 namespace {
 
 // Norms multiply by 1 + weight.
-constexpr TensorRule kRules[] = {
+constexpr TensorRule kGemmaRules[] = {
     {"tokens.tokens.weight", "model.embed_tokens.weight"},
     {"decoder.layers.{}.norm1.{}", "model.layers.{}.input_layernorm.{}", TensorForm::less_one},
     {"decoder.layers.{}.self_attn.q_proj_{}", "model.layers.{}.self_attn.q_proj.{}"},
@@ -37,19 +37,19 @@ constexpr TensorRule kRules[] = {
 };
 
 // Values of transformers for keys that a config does not have; null is none.
-constexpr double kHeadSize = 256.0, kWindow = 4096.0;
+constexpr double kGemmaHeadSize = 256.0, kGemmaWindow = 4096.0;
 double number_or_none(const ForeignConfig& config, std::string_view key, double otherwise) {
   return io::find(config.table(), key) == nullptr ? otherwise : config.number(key, 0.0);
 }
 
 // How the two differ.
-struct Version {
+struct GemmaVersion {
   bool qk_norm;
   std::int64_t period;  // every so many layers, one has no window
   double attention_cap, output_cap;
 };
 
-Import import_gemma(const ForeignConfig& config, const Version& version) {
+Import import_gemma(const ForeignConfig& config, const GemmaVersion& version) {
   config.expect("use_bidirectional_attention", false);
   const double eps = config.number("rms_norm_eps", 1e-6);
   LanguageModelConfig model{
@@ -58,7 +58,7 @@ Import import_gemma(const ForeignConfig& config, const Version& version) {
       .block = {.embed = config.integer("hidden_size"),
                 .heads = config.integer("num_attention_heads"),
                 .kv_heads = config.integer("num_key_value_heads", 0),
-                .head_size = config.integer("head_dim", static_cast<std::int64_t>(kHeadSize)),
+                .head_size = config.integer("head_dim", static_cast<std::int64_t>(kGemmaHeadSize)),
                 .hidden = config.integer("intermediate_size"),
                 .norm = {.kind = NormKind::rms, .first = true, .both = true, .eps = eps},
                 .activation =
@@ -69,7 +69,7 @@ Import import_gemma(const ForeignConfig& config, const Version& version) {
       .tied = config.boolean("tie_word_embeddings", true),
       .scaled_embeddings = true,
       .output_soft_cap = number_or_none(config, "final_logit_softcapping", version.output_cap)};
-  const double scalar = config.number("query_pre_attn_scalar", kHeadSize);
+  const double scalar = config.number("query_pre_attn_scalar", kGemmaHeadSize);
   HEED_CHECK(scalar > 0.0, "[import] {}: \"query_pre_attn_scalar\" is {}: it must be positive",
              config.source(), scalar);
   std::string options =
@@ -82,10 +82,10 @@ Import import_gemma(const ForeignConfig& config, const Version& version) {
              config.source(), period);
   const auto is_local = [&](std::int64_t i) { return (i + 1) % period != 0; };
   set_windows(model.block, config, import_layer_pattern(config, model.layers, is_local),
-              static_cast<std::int64_t>(number_or_none(config, "sliding_window", kWindow)),
+              static_cast<std::int64_t>(number_or_none(config, "sliding_window", kGemmaWindow)),
               options);
   return {.model = import_choice<LanguageModel>(kLanguageModel, std::move(model)),
-          .names = {.rules = kRules, .prefix = "model."}};
+          .names = {.rules = kGemmaRules, .prefix = "model."}};
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ using io::GgufValue;
 using io::Value;
 
 // Norms of Gemma and matrices of GPT-2 are in GGUF files as heed computes with them.
-constexpr TensorRule kRules[] = {
+constexpr TensorRule kGgufRules[] = {
     {"tokens.tokens.weight", "token_embd.weight"},
     {"tokens.position.weight", "position_embd.weight"},
     {"decoder.layers.{}.norm1.{}", "blk.{}.attn_norm.{}"},
@@ -45,15 +45,15 @@ constexpr TensorRule kRules[] = {
     {"output.weight", "output.weight"},
 };
 constexpr std::string_view kRopeFactors = "rope_freqs.weight";
-constexpr std::string_view kUnused[] = {kRopeFactors};  // see rope_scaling()
+constexpr std::string_view kGgufUnused[] = {kRopeFactors};  // see rope_scaling()
 
-struct Architecture {
+struct GgufArchitecture {
   std::string_view name;        // in "general.architecture"
   std::string_view model_type;  // of Hugging Face
   bool interleaved = false;     // rotary pairs
   std::int64_t largest = 0;     // layers of the size whose scores have another scale
 };
-constexpr Architecture kArchitectures[] = {
+constexpr GgufArchitecture kGgufArchitectures[] = {
     {.name = "llama", .model_type = "llama", .interleaved = true},
     {.name = "qwen2", .model_type = "qwen2"},
     {.name = "qwen3", .model_type = "qwen3"},
@@ -64,11 +64,11 @@ constexpr Architecture kArchitectures[] = {
 
 // A setting "ARCHITECTURE.theirs" and the key of Hugging Face; without one it is used or checked by
 // its own code, or has no effect.
-struct Setting {
+struct GgufSetting {
   std::string_view theirs;
   std::string_view key = {};
 };
-constexpr Setting kSettings[] = {
+constexpr GgufSetting kGgufSettings[] = {
     {"block_count", "num_hidden_layers"},
     {"context_length", "max_position_embeddings"},
     {"embedding_length", "hidden_size"},
@@ -100,12 +100,12 @@ constexpr Setting kSettings[] = {
 };
 
 // The metadata of a file and the section of its architecture.
-class Reader {
+class GgufReader {
  public:
-  explicit Reader(const io::TensorSource& tensors)
+  explicit GgufReader(const io::TensorSource& tensors)
       : tensors_(tensors), metadata_(*tensors.gguf()), architecture_(find_architecture()) {}
 
-  const Architecture& architecture() const { return architecture_; }
+  const GgufArchitecture& architecture() const { return architecture_; }
   std::string full(std::string_view name) const {
     return fmt::format("{}.{}", architecture_.name, name);
   }
@@ -126,10 +126,10 @@ class Reader {
   }
 
  private:
-  const Architecture& find_architecture() const {
+  const GgufArchitecture& find_architecture() const {
     const std::string_view name = metadata_.text("general.architecture").value_or("");
     std::vector<std::string_view> known;
-    for (const Architecture& one : kArchitectures) {
+    for (const GgufArchitecture& one : kGgufArchitectures) {
       if (one.name == name) return one;
       known.push_back(one.name);
     }
@@ -141,11 +141,11 @@ class Reader {
 
   const io::TensorSource& tensors_;
   const GgufMetadata& metadata_;
-  const Architecture& architecture_;
+  const GgufArchitecture& architecture_;
 };
 
 // A single number or truth value.
-Value value_of(const Reader& reader, std::string_view name, const GgufValue& value) {
+Value single_value(const GgufReader& reader, std::string_view name, const GgufValue& value) {
   if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return {*whole};
   if (const auto* real = std::get_if<double>(&value.data)) return {*real};
   if (const auto* flag = std::get_if<bool>(&value.data)) return {*flag};
@@ -153,13 +153,13 @@ Value value_of(const Reader& reader, std::string_view name, const GgufValue& val
   return {*whole};
 }
 
-void check_settings(const Reader& reader) {
+void check_settings(const GgufReader& reader) {
   const std::string prefix = reader.full("");
   for (const io::GgufMember& member : reader.metadata().members()) {
     if (!member.key.starts_with(prefix)) continue;
     const std::string_view name = member.key.substr(prefix.size());
     const bool known = std::ranges::any_of(
-        kSettings, [&](const Setting& setting) { return setting.theirs == name; });
+        kGgufSettings, [&](const GgufSetting& setting) { return setting.theirs == name; });
     if (!known) {
       reader.refuse(name, to_string(member.value),
                     "heed does not know this setting, which may change what the model computes");
@@ -179,7 +179,7 @@ void check_settings(const Reader& reader) {
   }
 }
 
-std::int64_t head_size(const Reader& reader) {
+std::int64_t gguf_head_size(const GgufReader& reader) {
   if (const auto size = reader.integer("attention.key_length")) return *size;
   const std::int64_t heads = reader.integer("attention.head_count").value_or(0);
   return heads > 0 ? reader.integer("embedding_length").value_or(0) / heads : 0;
@@ -188,7 +188,7 @@ std::int64_t head_size(const Reader& reader) {
 // Llama 3 has no settings of its scaling in GGUF, but the factors that result from them: 1 for high
 // frequencies, the full factor for low ones, between them a blend. The published settings are
 // compared with the factors.
-Value::Table llama3_scaling(const Reader& reader, double base) {
+Value::Table llama3_scaling(const GgufReader& reader, double base) {
   constexpr double kLow = 1.0, kHigh = 4.0, kLength = 8192.0, kTolerance = 1e-3;
   const Tensor stored = read_tensor(reader.tensors(), kRopeFactors);
   const std::vector<float> factors = stored.to_vector<float>();
@@ -211,14 +211,14 @@ Value::Table llama3_scaling(const Reader& reader, double base) {
           {"original_max_position_embeddings", {static_cast<std::int64_t>(kLength)}}};
 }
 
-Value::Table rope_scaling(const Reader& reader) {
-  constexpr double kBase = 10000.0;
+Value::Table rope_scaling(const GgufReader& reader) {
+  constexpr double kDefaultBase = 10000.0;
   if (const auto rotated = reader.integer("rope.dimension_count");
-      rotated && *rotated != head_size(reader)) {
+      rotated && *rotated != gguf_head_size(reader)) {
     reader.refuse("rope.dimension_count", *rotated, "heed rotates all features of a head");
   }
   if (reader.tensors().contains(kRopeFactors)) {
-    return llama3_scaling(reader, reader.number("rope.freq_base").value_or(kBase));
+    return llama3_scaling(reader, reader.number("rope.freq_base").value_or(kDefaultBase));
   }
   const double old = reader.number("rope.scale_linear").value_or(1.0);
   const double factor = reader.number("rope.scaling.factor").value_or(old);
@@ -239,10 +239,10 @@ Value::Table rope_scaling(const Reader& reader) {
 }
 
 // The scores of Gemma's largest sizes have another scale; GGUF files do not say so.
-double score_scalar(const Reader& reader) {
+double score_scalar(const GgufReader& reader) {
   const std::int64_t heads = reader.integer("attention.head_count").value_or(0);
   const bool is_largest = reader.integer("block_count") == reader.architecture().largest;
-  if (!is_largest || heads < 1) return static_cast<double>(head_size(reader));
+  if (!is_largest || heads < 1) return static_cast<double>(gguf_head_size(reader));
   return static_cast<double>(reader.integer("embedding_length").value_or(0) / heads);
 }
 
@@ -260,14 +260,14 @@ Value::List end_tokens(const GgufMetadata& metadata) {
 
 ForeignConfig gguf_config(const io::TensorSource& tensors) {
   HEED_ASSERT(tensors.gguf() != nullptr);
-  const Reader reader(tensors);
+  const GgufReader reader(tensors);
   check_settings(reader);
   Value::Table config = {{"model_type", {std::string(reader.architecture().model_type)}}};
-  for (const Setting& setting : kSettings) {
+  for (const GgufSetting& setting : kGgufSettings) {
     if (setting.key.empty()) continue;
     const GgufValue* const value = reader.metadata().find(reader.full(setting.theirs));
     if (value == nullptr) continue;
-    config.push_back({std::string(setting.key), value_of(reader, setting.theirs, *value)});
+    config.push_back({std::string(setting.key), single_value(reader, setting.theirs, *value)});
   }
   const io::TensorEntry& tokens = tensors.find("token_embd.weight");
   HEED_CHECK(tokens.shape.rank() == 2, "[import] {}: tensor '{}' is {}: expected a matrix",
@@ -287,9 +287,11 @@ ForeignConfig gguf_config(const io::TensorSource& tensors) {
   return {Value{.data = std::move(config)}, tensors.name()};
 }
 
+TensorNames gguf_names() { return {.rules = kGgufRules, .unused = kGgufUnused}; }
+
 Import import_gguf(const ForeignConfig& config, const io::TensorSource& tensors) {
   Import import = find_importer(config.text("model_type"), config.source()).read(config, tensors);
-  import.names = {.rules = kRules, .unused = kUnused};
+  import.names = gguf_names();
   return import;
 }
 

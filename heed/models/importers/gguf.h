@@ -12,6 +12,9 @@ namespace heed {
 /// it may change what the model computes.
 ForeignConfig gguf_config(const io::TensorSource& tensors);
 
+/// The names of tensors in GGUF files.
+TensorNames gguf_names();
+
 /// The model of a GGUF file, from its config.
 Import import_gguf(const ForeignConfig& config, const io::TensorSource& tensors);
 

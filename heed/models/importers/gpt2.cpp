@@ -7,7 +7,7 @@
 namespace heed {
 namespace {
 
-constexpr TensorRule kRules[] = {
+constexpr TensorRule kGpt2Rules[] = {
     {"tokens.tokens.weight", "transformer.wte.weight"},
     {"tokens.position.weight", "transformer.wpe.weight"},
     {"decoder.layers.{}.norm1.{}", "transformer.h.{}.ln_1.{}"},
@@ -22,7 +22,7 @@ constexpr TensorRule kRules[] = {
     {"output.weight", "lm_head.weight"},
 };
 // Causal masks of earlier versions.
-constexpr std::string_view kUnused[] = {"h.*.attn.bias", "h.*.attn.masked_bias"};
+constexpr std::string_view kGpt2Unused[] = {"h.*.attn.bias", "h.*.attn.masked_bias"};
 
 }  // namespace
 
@@ -47,7 +47,7 @@ Import import_gpt2(const ForeignConfig& config, const io::TensorSource&) {
                                 config.integer({"n_positions", "max_position_embeddings"}))},
       .tied = config.boolean("tie_word_embeddings", true)};
   return {.model = import_choice<LanguageModel>(kLanguageModel, std::move(model)),
-          .names = {.rules = kRules, .prefix = "transformer.", .unused = kUnused}};
+          .names = {.rules = kGpt2Rules, .prefix = "transformer.", .unused = kGpt2Unused}};
 }
 
 }  // namespace heed

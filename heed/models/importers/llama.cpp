@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr TensorRule kRules[] = {
+constexpr TensorRule kLlamaRules[] = {
     {"tokens.tokens.weight", "model.embed_tokens.weight"},
     {"decoder.layers.{}.norm1.{}", "model.layers.{}.input_layernorm.{}"},
     {"decoder.layers.{}.self_attn.q_proj_{}", "model.layers.{}.self_attn.q_proj.{}"},
@@ -27,13 +27,14 @@ constexpr TensorRule kRules[] = {
     {"decoder.norm.{}", "model.norm.{}"},
     {"output.weight", "lm_head.weight"},
 };
-constexpr std::string_view kUnused[] = {"layers.*.self_attn.rotary_emb.inv_freq", "lm_head.weight"};
+constexpr std::string_view kLlamaUnused[] = {"layers.*.self_attn.rotary_emb.inv_freq",
+                                             "lm_head.weight"};
 
 constexpr std::int64_t kMistralWindow = 4096;  // if a config does not mention it
 constexpr std::int64_t kQwen3HeadSize = 128;
 
 // How the attention of a model differs from Llama's.
-struct Differences {
+struct LlamaDifferences {
   bool qkv_bias = false;
   bool qk_norm = false;
   std::int64_t head_size = 0;   // if the config has none; 0: embed / heads
@@ -41,7 +42,7 @@ struct Differences {
   std::int64_t windowless = 0;  // the number of layers before those with a window
 };
 
-Import import_decoder(const ForeignConfig& config, const Differences& differences) {
+Import import_decoder(const ForeignConfig& config, const LlamaDifferences& differences) {
   const double eps = config.number("rms_norm_eps", 1e-6);
   LanguageModelConfig model{
       .vocabulary = config.integer("vocab_size"),
@@ -68,7 +69,7 @@ Import import_decoder(const ForeignConfig& config, const Differences& difference
   std::string pattern = import_layer_pattern(config, model.layers, is_local);
   set_windows(model.block, config, pattern, differences.window, options);
   return {.model = import_choice<LanguageModel>(kLanguageModel, std::move(model)),
-          .names = {.rules = kRules, .prefix = "model.", .unused = kUnused}};
+          .names = {.rules = kLlamaRules, .prefix = "model.", .unused = kLlamaUnused}};
 }
 
 // Qwen has the number of a window without using it.

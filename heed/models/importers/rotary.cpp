@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-constexpr double kBase = 10000.0;
+constexpr double kRopeBase = 10000.0;
 
 std::int64_t original_length(const ForeignConfig& config, const ForeignConfig& scaling) {
   if (scaling.has("original_max_position_embeddings")) {
@@ -50,7 +50,7 @@ std::string yarn_options(const ForeignConfig& config, const ForeignConfig& scali
 
 std::string import_rope(const ForeignConfig& config) {
   const ForeignConfig scaling = config.section({"rope_parameters", "rope_scaling"});
-  return import_rope(config, scaling, config.number("rope_theta", kBase));
+  return import_rope(config, scaling, config.number("rope_theta", kRopeBase));
 }
 
 std::string import_rope(const ForeignConfig& config, const ForeignConfig& scaling, double base) {

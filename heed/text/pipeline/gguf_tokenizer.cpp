@@ -14,13 +14,13 @@ namespace heed::pipeline {
 namespace {
 
 // Types of tokens in "tokenizer.ggml.token_type".
-constexpr std::int64_t kNormal = 1, kControl = 3, kUserDefined = 4, kUnused = 5;
+constexpr std::int64_t kNormalToken = 1, kControlToken = 3, kUserToken = 4, kUnusedToken = 5;
 
-constexpr std::string_view kWords =
+constexpr std::string_view kGptWordsJson =
     R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})";
-constexpr std::string_view kBytes =
+constexpr std::string_view kGptBytesJson =
     R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})";
-constexpr std::string_view kDigits = R"({"type": "Digits", "individual_digits": true})";
+constexpr std::string_view kDigitsJson = R"({"type": "Digits", "individual_digits": true})";
 constexpr std::string_view kQwenWords =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
     R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -33,7 +33,7 @@ constexpr std::string_view kTekkenWords =
     R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 // How a byte-level tokenizer splits texts into words, by its name in "tokenizer.ggml.pre".
-struct Splitter {
+struct GgufSplitter {
   std::string_view name;
   std::string_view words = {};  // a pattern; without one those of GPT-2
   bool digits = false;          // each digit is a word
@@ -41,7 +41,7 @@ struct Splitter {
   bool whole_words = false;     // a word of the vocabulary needs no merges
   bool begin = false;           // the begin token comes first unless the file says otherwise
 };
-constexpr Splitter kSplitters[] = {
+constexpr GgufSplitter kGgufSplitters[] = {
     {.name = "gpt-2"},
     {.name = "smollm", .digits = true},
     {.name = "starcoder", .digits = true},
@@ -53,8 +53,8 @@ constexpr Splitter kSplitters[] = {
     {.name = "tekken", .words = kTekkenWords, .whole_words = true, .begin = true},
 };
 
-std::string splitter_json(const Splitter& splitter) {
-  std::string first = splitter.digits ? fmt::format("{}, ", kDigits) : "";
+std::string splitter_json(const GgufSplitter& splitter) {
+  std::string first = splitter.digits ? fmt::format("{}, ", kDigitsJson) : "";
   if (!splitter.words.empty()) {
     first +=
         fmt::format(R"({{"type": "Split", "pattern": {{"Regex": {}}}, "behavior": "Isolated", )"
@@ -62,7 +62,7 @@ std::string splitter_json(const Splitter& splitter) {
                     io::quote_json(splitter.words));
   }
   return fmt::format(R"({{"type": "Sequence", "pretokenizers": [{}{}]}})", first,
-                     splitter.words.empty() ? kWords : kBytes);
+                     splitter.words.empty() ? kGptWordsJson : kGptBytesJson);
 }
 
 class GgufVocabulary {
@@ -74,7 +74,7 @@ class GgufVocabulary {
                source);
     tokens_ = *tokens;
     types_ = metadata.integers("tokenizer.ggml.token_type")
-                 .value_or(std::vector<std::int64_t>(tokens_.size(), kNormal));
+                 .value_or(std::vector<std::int64_t>(tokens_.size(), kNormalToken));
     check_size("token_type", types_.size());
   }
 
@@ -106,7 +106,7 @@ class GgufVocabulary {
   std::string vocab_json() const {
     std::string json = "{";
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
-      if (is(id, kUnused)) continue;
+      if (is(id, kUnusedToken)) continue;
       fmt::format_to(std::back_inserter(json), "{}{}: {}", json.size() > 1 ? ", " : "",
                      io::quote_json(tokens_[id]), id);
     }
@@ -117,11 +117,11 @@ class GgufVocabulary {
   std::string added_json() const {
     std::string json = "[";
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
-      if (!is(id, kControl) && !is(id, kUserDefined)) continue;
+      if (!is(id, kControlToken) && !is(id, kUserToken)) continue;
       fmt::format_to(std::back_inserter(json),
                      R"({}{{"id": {}, "content": {}, "normalized": false, "special": {}}})",
                      json.size() > 1 ? ", " : "", id, io::quote_json(tokens_[id]),
-                     is(id, kControl));
+                     is(id, kControlToken));
     }
     return json += "]";
   }
@@ -149,9 +149,9 @@ class GgufVocabulary {
   std::vector<std::int64_t> types_;
 };
 
-const Splitter& find_splitter(std::string_view name, std::string_view source) {
+const GgufSplitter& find_splitter(std::string_view name, std::string_view source) {
   std::vector<std::string_view> known;
-  for (const Splitter& splitter : kSplitters) {
+  for (const GgufSplitter& splitter : kGgufSplitters) {
     if (splitter.name == name) return splitter;
     known.push_back(splitter.name);
   }
@@ -163,7 +163,7 @@ const Splitter& find_splitter(std::string_view name, std::string_view source) {
 
 std::string byte_level_json(const GgufVocabulary& vocabulary, const io::GgufMetadata& metadata,
                             std::string_view source) {
-  const Splitter& splitter =
+  const GgufSplitter& splitter =
       find_splitter(metadata.text("tokenizer.ggml.pre").value_or(""), source);
   const auto merges = metadata.texts("tokenizer.ggml.merges");
   HEED_CHECK(merges, "[tokenizer] {} has no \"tokenizer.ggml.merges\"", source);
@@ -177,7 +177,7 @@ std::string byte_level_json(const GgufVocabulary& vocabulary, const io::GgufMeta
       R"("decoder": {}, "model": {{"type": "BPE", "ignore_merges": {}, "vocab": {}, )"
       R"("merges": [{}]}}}})",
       vocabulary.added_json(), splitter.composed ? R"({"type": "NFC"})" : "null",
-      splitter_json(splitter), vocabulary.processor_json(splitter.begin), kBytes,
+      splitter_json(splitter), vocabulary.processor_json(splitter.begin), kGptBytesJson,
       splitter.whole_words, vocabulary.vocab_json(), list);
 }
 
@@ -191,7 +191,7 @@ std::string scored_merges_json(const GgufVocabulary& vocabulary,
   };
   std::unordered_map<std::string_view, std::size_t> ids;
   for (std::size_t id = 0; id < vocabulary.tokens().size(); ++id) {
-    if (vocabulary.is(id, kNormal)) ids.emplace(vocabulary.tokens()[id], id);
+    if (vocabulary.is(id, kNormalToken)) ids.emplace(vocabulary.tokens()[id], id);
   }
   std::vector<Merge> merges;
   for (const auto& [token, id] : ids) {

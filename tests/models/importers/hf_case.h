@@ -15,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heed/autograd/tape.h"
@@ -143,11 +144,57 @@ inline void expect_decoding_gives(Decoding& decoding, const Tensor& ids, const T
   }
 }
 
+/// A plan as in generate() of transformers: nothing is forbidden, and a text of the maximum length
+/// is complete. `ends` are the tokens that end a text.
+inline SearchPlan hf_plan(std::int64_t beam_size, std::int64_t max_length,
+                          std::vector<std::int32_t> ends) {
+  return {.options = {.beam_size = beam_size, .max_length = max_length},
+          .ends = std::move(ends),
+          .is_cut = true};
+}
+
 /// Searches from a start with steps of one row; the best result, without its end token.
 inline Hypothesis best_of(StepModel& steps, std::int32_t start, const SearchPlan& plan) {
   const Start from{.token = start, .source_length = std::nullopt};
   const std::vector<NBest> found = search(steps, {&from, 1}, plan);
   return found.at(0).at(0);
+}
+
+/// Whether cached decoding is the same as a call on the whole text.
+enum class Cached : std::uint8_t { as_whole, otherwise };
+
+/// Compares a language model of the folder with transformers: states, scores, decoding step by
+/// step, greedy and beam search; with both configs.
+inline void check_causal(const std::string& name, Cached cached = Cached::as_whole) {
+  const HfCase golden(name);
+  const NoGrad no_grad;
+  for (const char* const config : kHfConfigs) {
+    SCOPED_TRACE(name + "/" + config);
+    const auto model = golden.model<CausalModel>(config);
+    const Tensor ids = golden["in.ids"];
+    const Tensor states = (*model)(ids);  // [B, T, E]
+    expect_near(states, golden, "out.hidden");
+    expect_near(model->output_layer()(states), golden, "out.logits");
+    if (cached == Cached::as_whole) expect_decoding_gives(*model->start(2), ids, states);
+    std::vector<std::int32_t> ends;
+    const ForeignConfig settings = ForeignConfig::read(golden.path() / config);
+    for (const std::int64_t id : settings.integers("eos_token_id")) {
+      ends.push_back(static_cast<std::int32_t>(id));
+    }
+    for (std::size_t row = 0; row < golden.lengths().size(); ++row) {
+      std::vector<std::int32_t> prompt = golden.prompt(row);
+      const std::int32_t last = prompt.back();
+      prompt.pop_back();
+      for (const auto& [key, beam_size] : {std::pair("out.greedy", 1), std::pair("out.beam", 4)}) {
+        auto decoding = model->start(1);
+        decoding->step(ids_of(prompt, 1));
+        DecodingSteps steps(model->output_layer(), 1, std::move(decoding));
+        const SearchPlan plan = hf_plan(beam_size, golden[key].size(1), ends);
+        EXPECT_EQ(best_of(steps, last, plan).tokens, golden.found(key, row, ends))
+            << key << ", row " << row;
+      }
+    }
+  }
 }
 
 /// A folder of a published model in ~/.cache/heed-models, or in $HEED_MODELS; it may be absent.
