@@ -92,6 +92,16 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+void MappedFile::forget(std::span<const std::byte> part) const {
+  // Only whole pages: the others may have bytes that are needed.
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = static_cast<std::size_t>(part.data() - bytes_.data());
+  const std::size_t first = (begin + page - 1) / page * page;
+  const std::size_t end = (begin + part.size()) / page * page;
+  if (first >= end) return;
+  ::madvise(const_cast<std::byte*>(bytes_.data() + first), end - first, MADV_DONTNEED);  // a hint
+}
+
 std::string read_file(const fs::path& path, std::size_t max_bytes) {
   const Descriptor descriptor(path, O_RDONLY);
   constexpr std::size_t kBlock = std::size_t{64} << 10;

@@ -25,6 +25,9 @@ class MappedFile {
 
   /// The whole file; aligned to a page.
   std::span<const std::byte> bytes() const { return bytes_; }
+  /// Says that a part of bytes() is not needed soon: its pages no longer count as memory of this
+  /// process. Reading it again is allowed.
+  void forget(std::span<const std::byte> part) const;
   /// The path as it was given.
   const std::filesystem::path& path() const { return path_; }
 

@@ -11,10 +11,26 @@
 
 namespace heed {
 
+/// While it lives, large tensors that this thread makes have pages of their own from the system,
+/// which takes memory for a page when it is first written, rather than blocks of the arena: for the
+/// parameters of a model that is read from files.
+class Unpooled {
+ public:
+  Unpooled() { ++living_; }
+  ~Unpooled() { --living_; }
+  Unpooled(const Unpooled&) = delete;
+  Unpooled& operator=(const Unpooled&) = delete;
+
+  static bool is_active() { return living_ > 0; }
+
+ private:
+  static inline constinit thread_local int living_ = 0;
+};
+
 /// A reference-counted block of bytes.
 class Storage {
  public:
-  /// Uninitialised bytes from the arena; the header and the data are one block.
+  /// Uninitialised bytes from the arena; the header and the data are one block. See Unpooled.
   static Ref<Storage> allocate(std::size_t bytes);
   /// Borrowed read-only bytes that `keeper` keeps alive, e.g. a mapped file.
   static Ref<Storage> borrow(const std::byte* data, std::size_t bytes,

@@ -64,6 +64,22 @@ TEST(MappedFile, ShowsTheBytesAndOutlivesTheFile) {
   EXPECT_EQ(mapped->path(), dir / "a");
 }
 
+TEST(MappedFile, ForgottenBytesCanBeReadAgain) {
+  const TempDir dir;
+  const std::string content(100'000, 'x');
+  write_file(dir / "a", content);
+  const auto mapped = MappedFile::open(dir / "a");
+  const auto whole = [&] {
+    return std::string(reinterpret_cast<const char*>(mapped->bytes().data()), content.size());
+  };
+  EXPECT_EQ(whole(), content);
+  for (const std::size_t begin : {0, 1, 4096, 5000, 99'999, 100'000}) {
+    mapped->forget(mapped->bytes().subspan(begin));
+    mapped->forget(mapped->bytes().first(begin));
+    EXPECT_EQ(whole(), content);
+  }
+}
+
 TEST(MappedFile, MayBeEmpty) {
   const TempDir dir;
   write_file(dir / "empty", "");

@@ -33,6 +33,28 @@ TEST(Storage, ReturnsToTheArenaWithItsLastHandle) {
   EXPECT_EQ(arena::stats().bytes_live, before);
 }
 
+TEST(Storage, UnpooledBytesAreNotTheArenas) {
+  constexpr std::size_t kBytes = 5'000'000;
+  const std::size_t before = arena::stats().bytes_live;
+  {
+    const Unpooled unpooled;
+    const Ref<Storage> large = Storage::allocate(kBytes);
+    EXPECT_LT(arena::stats().bytes_live, before + kBytes) << "only its header";
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large->data()) % arena::kAlignment, 0u);
+    EXPECT_FALSE(large->read_only());
+    EXPECT_TRUE(large->exclusive());
+    std::memset(large->data(), 0x5a, kBytes);
+    const std::size_t with_large = arena::stats().bytes_live;
+    const Ref<Storage> small = Storage::allocate(1000);
+    EXPECT_GE(arena::stats().bytes_live, with_large + 1000);
+    std::memset(small->data(), 0x5a, 1000);
+  }
+  EXPECT_EQ(arena::stats().bytes_live, before);
+  EXPECT_FALSE(Unpooled::is_active());
+  const Ref<Storage> pooled = Storage::allocate(kBytes);
+  EXPECT_GE(arena::stats().bytes_live, before + kBytes);
+}
+
 TEST(Storage, IsExclusiveWhileThereIsOneHandle) {
   const Ref<Storage> first = Storage::allocate(8);
   EXPECT_TRUE(first->exclusive());

@@ -7,6 +7,7 @@
 #include "heed/io/value.h"
 #include "heed/nn/init.h"
 #include "heed/tensor/memory_limit.h"
+#include "heed/tensor/storage.h"
 
 namespace heed {
 namespace {
@@ -42,6 +43,7 @@ std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource
       fmt::format("[import] {} describes a model that is far larger than its weights, {} tensors "
                   "of {} bytes: they do not belong together, or one of them is damaged",
                   tensors.name(), tensors.entries().size(), stored));
+  const Unpooled unpooled;
   std::unique_ptr<Model> model;
   {
     const init::Skipped skipped;

@@ -22,6 +22,7 @@ namespace heed {
 namespace {
 
 constexpr std::string_view kPart = "{}";
+constexpr std::size_t kToldProblems = 12;
 
 // The parts of a name that `{}` stands for, in order; none if the name does not match.
 std::optional<std::vector<std::string_view>> captures(std::string_view pattern,
@@ -110,8 +111,7 @@ class ImportPlan {
 
   void check() const {
     if (problems_.empty()) return;
-    constexpr std::size_t kShown = 12;
-    const std::size_t shown = std::min(problems_.size(), kShown);
+    const std::size_t shown = std::min(problems_.size(), kToldProblems);
     const auto end = problems_.begin() + static_cast<std::ptrdiff_t>(shown);
     fail("[import] {} does not fit its config: {}{}", tensors_.name(),
          fmt::join(problems_.begin(), end, "; "),
@@ -120,7 +120,12 @@ class ImportPlan {
 
   Tensor read(const Tensor& parameter) const {
     const Source& source = sources_.at(key_of(parameter));
-    return to_ours(read_tensor(tensors_, *source.entry), source.form);
+    const io::TensorEntry& entry = *source.entry;
+    Tensor ours = to_ours(read_tensor(tensors_, entry), source.form);
+    const auto& file = tensors_.files()[entry.file];
+    const bool is_copy = ours.storage()->data() != entry.bytes.data();
+    if (file != nullptr && is_copy) file->forget(entry.bytes);
+    return ours;
   }
 
  private:
@@ -163,14 +168,20 @@ class ImportPlan {
     const std::optional<ForeignName> theirs = foreign_name(names, parameter.name);
     HEED_CHECK(theirs, "[import] no rule says where parameter '{}' is in {}", parameter.name,
                tensors_.name());
+    const std::string_view guess = nearest_unused(theirs->name);
+    complain("tensor '{}' {} is missing{}", theirs->name,
+             to_string(foreign_shape(parameter.tensor.shape(), theirs->form)),
+             guess.empty() ? "" : fmt::format(" (there is '{}')", io::printable(guess)));
+  }
+
+  // A hostile file may lack very many tensors; only the first of them are told.
+  std::string_view nearest_unused(std::string_view name) const {
+    if (problems_.size() >= kToldProblems) return {};
     std::vector<std::string_view> others;
     for (const io::TensorEntry& entry : tensors_.entries()) {
       if (!used_.contains(&entry)) others.push_back(entry.name);
     }
-    const std::string_view guess = nearest(theirs->name, others);
-    complain("tensor '{}' {} is missing{}", theirs->name,
-             to_string(foreign_shape(parameter.tensor.shape(), theirs->form)),
-             guess.empty() ? "" : fmt::format(" (there is '{}')", io::printable(guess)));
+    return nearest(name, others);
   }
 
   void note_unused(const TensorNames& names) {

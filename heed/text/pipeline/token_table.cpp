@@ -1,5 +1,7 @@
 #include "heed/text/pipeline/token_table.h"
 
+#include <functional>
+
 #include "heed/base/error.h"
 
 namespace heed::pipeline {
@@ -17,6 +19,14 @@ TokenTable TokenTable::read(const JsonNode& node) {
   return table;
 }
 
+TokenTable::Place TokenTable::place_of(std::string_view text) const {
+  for (std::uint64_t key = std::hash<std::string_view>()(text);; ++key) {
+    if (key == FlatMap<Entry>::kEmpty) continue;
+    const Entry* const found = ids_.find(key);
+    if (found == nullptr || owned_[found->text] == text) return {key, found};
+  }
+}
+
 void TokenTable::add(std::string_view text, std::int32_t id) {
   HEED_ASSERT(id >= 0 && id <= kMaxId);
   const auto at = static_cast<std::size_t>(id);
@@ -24,16 +34,15 @@ void TokenTable::add(std::string_view text, std::int32_t id) {
     texts_.resize(at + 1);
     present_.resize(at + 1, false);
   }
-  const std::string_view kept = owned_.emplace_back(text);
-  texts_[at] = kept;
+  ids_[place_of(text).key] = {static_cast<std::uint32_t>(owned_.size()), id};
+  texts_[at] = owned_.emplace_back(text);
   present_[at] = true;
-  ids_.insert_or_assign(kept, id);
 }
 
 std::optional<std::int32_t> TokenTable::id_of(std::string_view text) const {
-  const auto found = ids_.find(text);
-  if (found == ids_.end()) return std::nullopt;
-  return found->second;
+  const Entry* const found = place_of(text).entry;
+  if (found == nullptr) return std::nullopt;
+  return found->id;
 }
 
 }  // namespace heed::pipeline

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "heed/text/pipeline/flat_map.h"
 #include "heed/text/pipeline/json_node.h"
 
 namespace heed::pipeline {
@@ -40,13 +40,26 @@ class TokenTable {
   std::int32_t limit() const { return static_cast<std::int32_t>(texts_.size()); }
   /// The number of different texts.
   std::size_t size() const { return ids_.size(); }
-  void reserve(std::size_t count) { ids_.reserve(count); }
+  /// Makes room for this number of tokens; call it before the first add().
+  void reserve(std::size_t count) { ids_ = FlatMap<Entry>(count); }
 
  private:
+  struct Entry {
+    std::uint32_t text = 0;  // its place in owned_
+    std::int32_t id = 0;
+  };
+  /// The place of a text in ids_: its hash, or the next number if another text has the same. The
+  /// entry is null if the text is absent.
+  struct Place {
+    std::uint64_t key;
+    const Entry* entry;
+  };
+  Place place_of(std::string_view text) const;
+
   std::deque<std::string> owned_;  // a deque does not move its elements
   std::vector<std::string_view> texts_;
   std::vector<bool> present_;
-  std::unordered_map<std::string_view, std::int32_t> ids_;
+  FlatMap<Entry> ids_;
 };
 
 }  // namespace heed::pipeline
