@@ -141,13 +141,18 @@ void chat(const TextGenerator& generator, const GenerateOptions& options,
   writer.commit();
 }
 
-void generate_texts(const GenerateFlags& flags) {
-  GenerateOptions options;
+GenerateOptions chosen(GenerateOptions options, const GenerateFlags& flags) {
   io::set_fields(options, flags.search);
   options.stop = flags.stop;
   options.validate();
+  return options;
+}
+
+void generate_texts(const GenerateFlags& flags) {
+  chosen({}, flags);  // mistakes are told before the model is loaded
   if (flags.threads > 0) set_num_threads(flags.threads);
   const TextGenerator generator = load_text_generator(flags.model);
+  const GenerateOptions options = chosen(usual_options(generator), flags);
   flags.is_chat ? chat(generator, options, flags) : continue_texts(generator, options, flags);
 }
 
@@ -197,7 +202,7 @@ void add_search_flags(CLI::App& verb, const std::shared_ptr<GenerateFlags>& flag
 void add_generate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("generate", "Write text with a language model");
   const auto flags = std::make_shared<GenerateFlags>();
-  verb->add_option("-m,--model", flags->model, "the folder of a language model")->required();
+  verb->add_option("-m,--model", flags->model, "the folder of a language model, or a GGUF file")->required();
   add_text_flags(*verb, *flags);
   add_thread_flag(*verb, flags->threads);
   add_search_flags(*verb, flags);

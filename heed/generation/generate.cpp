@@ -11,6 +11,7 @@
 #include "heed/generation/search.h"
 #include "heed/generation/stop_text.h"
 #include "heed/generation/watched_steps.h"
+#include "heed/io/config.h"
 #include "heed/text/decode_stream.h"
 
 namespace heed {
@@ -103,6 +104,12 @@ void GenerateOptions::validate() const {
   search.validate();
   HEED_CHECK(std::ranges::count(stop, "") == 0,
              "[generate] a stop string is empty: give at least one character");
+}
+
+GenerateOptions usual_options(const TextGenerator& generator) {
+  GenerateOptions options;
+  io::set_fields(options, generator.options);
+  return options;
 }
 
 Prompt read_prompt(const TextGenerator& generator, std::string_view text) {

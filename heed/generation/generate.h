@@ -36,6 +36,9 @@ struct GenerateOptions {
   void validate() const;
 };
 
+/// The options that the publisher of a model recommends; heed's where it says nothing.
+GenerateOptions usual_options(const TextGenerator& generator);
+
 /// The start of a text.
 struct Prompt {
   std::vector<std::int32_t> tokens;  ///< At least one.
