@@ -55,9 +55,6 @@ class ForeignConfig {
   /// Throws unless the text of a key is the expected one, or absent: for options that heed has no
   /// other value of.
   void expect(std::string_view key, std::string_view expected) const;
-  void expect(std::string_view key, const char* expected) const {  // which would convert to bool
-    expect(key, std::string_view(expected));
-  }
   void expect(std::string_view key, bool expected) const;
   /// A literal would otherwise be taken for a bool.
   void expect(std::string_view key, const char* expected) const {
