@@ -17,7 +17,7 @@ foreach(source ${heed_fuzz_sources})
     target_link_libraries(${target} PRIVATE heed_fuzz_replay)
     # Those that write files and make models take milliseconds each.
     set(iterations 20000)
-    if(name MATCHES "^(checkpoint|model_folder)$")
+    if(name MATCHES "^(checkpoint|model_folder|gguf_model)$")
       set(iterations 500)
     endif()
     if(HEED_BUILD_TESTS)

@@ -10,7 +10,7 @@ namespace {
 
 // An extension of a hypothesis by one token.
 struct Candidate {
-  double log_probability;  // including the token
+  double rank;  // including the token: the log-probability with the changes of the plan
   Extension extension;
 };
 
@@ -31,6 +31,7 @@ class Finished {
  public:
   Finished(const SearchPlan& plan, std::int64_t longest)
       : options_(plan.options),
+        is_bounded_(options_.presence_penalty >= 0.0 && options_.frequency_penalty >= 0.0),
         greatest_divisor_(length_divisor(plan.options, longest_scored(plan, longest))) {}
 
   void add(Hypothesis hypothesis) {
@@ -41,14 +42,14 @@ class Finished {
     if (std::ssize(found_) > kept()) found_.pop_back();
   }
 
-  // Whether running hypotheses can still change the result, by the best of them, which has that
-  // many tokens.
-  bool hopeful(double log_probability, std::int64_t tokens) const {
+  // Whether running hypotheses can still change the result, by the rank of the best of them, which
+  // has that many tokens. A rank only decreases, unless repetition is rewarded.
+  bool hopeful(double rank, std::int64_t tokens) const {
     if (!full()) return true;
     if (options_.stopping == Stopping::first) return false;
     const bool is_exact = options_.stopping == Stopping::exact;
     const double divisor = is_exact ? greatest_divisor_ : length_divisor(options_, tokens);
-    return log_probability / divisor > found_.back().score;
+    return (is_exact && !is_bounded_) || rank / divisor > found_.back().score;
   }
 
   NBest take() {
@@ -65,6 +66,7 @@ class Finished {
   bool full() const { return std::ssize(found_) >= kept(); }
 
   const SearchOptions& options_;
+  bool is_bounded_;
   double greatest_divisor_;
   NBest found_;
 };
@@ -74,15 +76,13 @@ class Finished {
 std::vector<Candidate> candidates(const Lockstep& lockstep, std::int64_t begin, std::int64_t end) {
   std::vector<Candidate> all;
   for (std::int64_t row = begin; row < end; ++row) {
-    const double so_far = lockstep.sequence(row).so_far.log_probability;
+    const double so_far = lockstep.sequence(row).rank;
     for (const std::int32_t token : lockstep.likeliest(row)) {
-      const double total = so_far + lockstep.log_probability(row, token);
-      all.push_back({total, {row, token}});
+      all.push_back({so_far + lockstep.gain(row, token), {row, token}});
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.log_probability > b.log_probability;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.rank > b.rank; });
   return all;
 }
 
@@ -107,7 +107,7 @@ void choose(const Lockstep& lockstep, const SearchPlan& plan, std::span<const Ca
     const Candidate& c = candidates[i];
     if (running == beam) break;
     const std::int64_t tokens = 1 + std::ssize(lockstep.sequence(c.extension.row).so_far.tokens);
-    if ((is_exact || running == 0) && !finished.hopeful(c.log_probability, tokens)) break;
+    if ((is_exact || running == 0) && !finished.hopeful(c.rank, tokens)) break;
     if (i < best.size() ? is_complete[i] : lockstep.finish(c.extension).has_value()) continue;
     extensions.push_back(c.extension);
     ++running;
@@ -118,7 +118,7 @@ void choose(const Lockstep& lockstep, const SearchPlan& plan, std::span<const Ca
 
 std::vector<NBest> beam_search(StepModel& model, std::span<const Start> starts,
                                const SearchPlan& plan) {
-  Lockstep lockstep(model, starts, plan);
+  Lockstep lockstep(model, starts, plan, 1, ChangedScores::log_probabilities);
   std::vector<Finished> finished;
   for (std::int64_t i = 0; i < lockstep.sentences(); ++i) {
     finished.emplace_back(plan, lockstep.longest(i));

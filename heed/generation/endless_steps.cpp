@@ -1,5 +1,6 @@
 #include "heed/generation/endless_steps.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "heed/autograd/tape.h"
@@ -15,6 +16,21 @@ EndlessSteps::EndlessSteps(const CausalModel& model, std::int64_t rows,
   HEED_CHECK(context >= 2, "[generate] a context of {} tokens: it must be at least 2", context);
   read_.assign(static_cast<std::size_t>(rows), {prompt.begin(), prompt.end() - 1});
   begin();
+}
+
+bool EndlessSteps::continue_to(std::span<const std::int32_t> prompt) {
+  if (rows() != 1 || !is_whole_ || std::ssize(prompt) - 1 < filled_ ||
+      std::ssize(prompt) > context_) {
+    return false;
+  }
+  std::vector<std::int32_t>& read = read_[0];
+  if (!std::equal(read.begin(), read.end(), prompt.begin())) return false;
+  const NoGrad no_grad;
+  const auto rest = prompt.subspan(read.size(), prompt.size() - 1 - read.size());
+  if (!rest.empty()) decoding_->step(ids_of(rest, 1));
+  read.insert(read.end(), rest.begin(), rest.end());
+  filled_ = std::ssize(read);
+  return true;
 }
 
 Tensor EndlessSteps::step(std::span<const std::int32_t> last) {
@@ -39,11 +55,13 @@ void EndlessSteps::begin() {
   for (std::vector<std::int32_t>& row : read_) {
     if (std::ssize(row) >= context_) {
       row.erase(row.begin(), row.end() - static_cast<std::ptrdiff_t>(context_ / 2));
+      is_whole_ = false;
     }
     kept.insert(kept.end(), row.begin(), row.end());
   }
   if (!kept.empty()) decoding->step(ids_of(kept, rows()));
   filled_ = read_.empty() ? 0 : std::ssize(read_[0]);
+  decoding_ = decoding.get();
   steps_ = std::make_unique<DecodingSteps>(model_.output_layer(), rows(), std::move(decoding));
 }
 

@@ -21,6 +21,10 @@ class EndlessSteps : public StepModel {
   EndlessSteps(const CausalModel& model, std::int64_t rows, std::span<const std::int32_t> prompt,
                std::int64_t context);
 
+  /// Reads the rest of a prompt that begins with all that was read, except its last token. False,
+  /// and nothing is read, if it begins otherwise, or if there are several rows or too many tokens.
+  bool continue_to(std::span<const std::int32_t> prompt);
+
   std::int64_t rows() const override { return std::ssize(read_); }
   std::int64_t vocabulary() const override { return steps_->vocabulary(); }
   Tensor step(std::span<const std::int32_t> last) override;
@@ -33,6 +37,8 @@ class EndlessSteps : public StepModel {
   std::int64_t context_;
   std::vector<std::vector<std::int32_t>> read_;  // since the context began, of each row
   std::int64_t filled_ = 0;                      // how many that is
+  bool is_whole_ = true;                         // whether the context begins where the text does
+  Decoding* decoding_ = nullptr;                 // of steps_
   std::unique_ptr<StepModel> steps_;
 };
 

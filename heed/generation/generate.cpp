@@ -11,6 +11,7 @@
 #include "heed/generation/search.h"
 #include "heed/generation/stop_text.h"
 #include "heed/generation/watched_steps.h"
+#include "heed/io/config.h"
 #include "heed/text/decode_stream.h"
 
 namespace heed {
@@ -58,8 +59,10 @@ SearchPlan plan_of(const TextGenerator& generator, const Prompt& prompt,
   const Tokenizer& tokenizer = *generator.tokenizer;
   SearchOptions search = options.search;
   if (options.ignore_end || generator.ends.empty()) search.min_length = search.max_length;
-  SearchPlan plan = generator.ends.empty() ? make_plan(search, tokenizer.special())
-                                           : make_plan(search, tokenizer.special(), generator.ends);
+  const SpecialTokens special = tokenizer.special();
+  SearchPlan plan =
+      make_plan(search, special, generator.ends.empty() ? Tokens{special.end} : generator.ends,
+                prompt.tokens);
   plan.is_cut = true;
   if (!options.stop.empty()) plan.stop = stop_at(tokenizer, options.stop, prompt.tokens);
   // A model may have more outputs than there are tokens, so that their number is a round one.
@@ -94,22 +97,19 @@ void GenerateOptions::fields(io::Fields& field) {
   field("max_length", search.max_length, "maximum number of tokens of a text", {.min = 0});
   field("ignore_end", ignore_end, "continue to max_length; the tokens that end texts are not used");
   field("stop", stop, "strings at which a text ends; it does not contain them");
-  field("no_repeat_ngram", search.no_repeat_ngram,
-        "n-grams of this length may not repeat; 0: no limit", {.min = 0});
-  field("allow_unknown", search.allow_unknown, "whether the unknown token may be chosen");
-  field("temperature", search.temperature, "sample: softmax(scores / temperature)",
-        kTemperatureLimits);
-  field("top_k", search.top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
-  field("top_p", search.top_p,
-        "sample: only from the most probable tokens that together reach this probability",
-        {.min = 0, .max = 1});
-  field("seed", search.seed, "sample: seed of the random numbers");
+  search.choice_fields(field);
 }
 
 void GenerateOptions::validate() const {
   search.validate();
   HEED_CHECK(std::ranges::count(stop, "") == 0,
              "[generate] a stop string is empty: give at least one character");
+}
+
+GenerateOptions usual_options(const TextGenerator& generator) {
+  GenerateOptions options;
+  io::set_fields(options, generator.options);
+  return options;
 }
 
 Prompt read_prompt(const TextGenerator& generator, std::string_view text) {
@@ -135,9 +135,16 @@ Prompt read_prompt(const TextGenerator& generator, std::string_view text) {
 std::vector<GeneratedText> generate_text(const TextGenerator& generator, const Prompt& prompt,
                                          const GenerateOptions& options,
                                          const GenerateHooks& hooks) {
-  const NoGrad no_grad;
   options.validate();
   EndlessSteps steps(*generator.model, 1, prompt.tokens, generator.model->max_length());
+  return generate_text(generator, prompt, options, hooks, steps);
+}
+
+std::vector<GeneratedText> generate_text(const TextGenerator& generator, const Prompt& prompt,
+                                         const GenerateOptions& options, const GenerateHooks& hooks,
+                                         EndlessSteps& steps) {
+  const NoGrad no_grad;
+  options.validate();
   // The text of a token may depend on those before it, the prompt's too.
   DecodeStream begun(*generator.tokenizer);
   for (const std::int32_t token : prompt.tokens) begun.add(token);

@@ -19,6 +19,8 @@
 
 namespace heed {
 
+class EndlessSteps;
+
 /// The options of generation.
 struct GenerateOptions {
   /// Sampling with the usual bounds; unbounded samples ramble.
@@ -33,6 +35,9 @@ struct GenerateOptions {
   void fields(io::Fields& field);
   void validate() const;
 };
+
+/// The options that the publisher of a model recommends; heed's where it says nothing.
+GenerateOptions usual_options(const TextGenerator& generator);
 
 /// The start of a text.
 struct Prompt {
@@ -64,5 +69,10 @@ struct GeneratedText {
 std::vector<GeneratedText> generate_text(const TextGenerator& generator, const Prompt& prompt,
                                          const GenerateOptions& options,
                                          const GenerateHooks& hooks = {});
+/// The same by steps that have read the prompt. Afterwards they have read the continuation too, if
+/// one sequence is followed.
+std::vector<GeneratedText> generate_text(const TextGenerator& generator, const Prompt& prompt,
+                                         const GenerateOptions& options, const GenerateHooks& hooks,
+                                         EndlessSteps& steps);
 
 }  // namespace heed

@@ -37,8 +37,9 @@ constexpr std::array<io::EnumName<Finish>, 3> enum_names(Finish) {
 /// One result. Probabilities are those of the model, independent of rules and sampling.
 struct Hypothesis {
   std::vector<std::int32_t> tokens = {};  ///< Without the end token.
-  double score = 0.0;                     ///< The log-probability divided by the length penalty.
-  double log_probability = 0.0;           ///< Of all tokens, including the end token if it has one.
+  /// The log-probability divided by the length penalty; that of a beam is with the plan's changes.
+  double score = 0.0;
+  double log_probability = 0.0;  ///< Of all tokens, including the end token if it has one.
   std::vector<float> token_log_probabilities = {};  ///< One per token, then the end token's.
   Finish finish = Finish::end;
   std::int64_t row = -1;  ///< The model's row at the step that ended it.

@@ -30,8 +30,8 @@ void add(Hypothesis& hypothesis, float log_probability) {
 }  // namespace
 
 Lockstep::Lockstep(StepModel& model, std::span<const Start> starts, const SearchPlan& plan,
-                   std::int64_t copies)
-    : model_(model), plan_(plan), vocabulary_(model.vocabulary()) {
+                   std::int64_t copies, ChangedScores changed)
+    : model_(model), plan_(plan), changed_(changed), vocabulary_(model.vocabulary()) {
   HEED_CHECK(std::ssize(starts) == model.rows(),
              "[search] {} sentences for a model of {} rows: it must be one row for each",
              starts.size(), model.rows());
@@ -83,7 +83,7 @@ void Lockstep::collect_banned() {
 }
 
 void Lockstep::renormalise() {
-  float* const scores = logits_.mutable_data<float>();
+  float* const scores = model_scores_.values.mutable_data<float>();
   for (std::int64_t row = 0; row < rows(); ++row) {
     for (const std::int32_t token : banned(row)) {
       scores[row * vocabulary_ + token] = -std::numeric_limits<float>::infinity();
@@ -93,7 +93,7 @@ void Lockstep::renormalise() {
 
 void Lockstep::check_scores() const {
   for (std::int64_t row = 0; row < rows(); ++row) {
-    HEED_CHECK(!std::isnan(normaliser(row).log_total),
+    HEED_CHECK(!std::isnan(model_scores_.normalisers[index(row)].log_total),
                "[search] sentence {} of the batch, token {}: the model's scores hold NaN or +inf; "
                "are its weights those of a training run that diverged?",
                sequence(row).sentence, sequence(row).so_far.tokens.size());
@@ -102,23 +102,42 @@ void Lockstep::check_scores() const {
 
 void Lockstep::step(std::int64_t k) {
   const NoGrad no_grad;
-  logits_ = contiguous_copy(model_.step(last_));
-  HEED_CHECK(logits_.shape() == (Shape{rows(), vocabulary_}) && logits_.dtype() == DType::f32,
+  const Tensor logits = contiguous_copy(model_.step(last_));
+  HEED_CHECK(logits.shape() == (Shape{rows(), vocabulary_}) && logits.dtype() == DType::f32,
              "[search] the model gave scores {} of {}: they must be [{}, {}] of f32",
-             to_string(logits_.shape()), name_of(logits_.dtype()), rows(), vocabulary_);
+             to_string(logits.shape()), name_of(logits.dtype()), rows(), vocabulary_);
   collect_banned();
-  if (plan_.renormalised) renormalise();
   k_ = k;
-  normalisers_.resize(sequences_.size());
-  likeliest_.resize(sequences_.size() * index(k));
+  model_scores_.values = logits;
+  if (plan_.renormalised) renormalise();
+  find_likeliest(model_scores_);
+  check_scores();
+  if (!plan_.changes.empty()) change_scores();
+}
+
+void Lockstep::find_likeliest(Scores& scores) {
+  scores.normalisers.resize(sequences_.size());
+  likeliest_.resize(sequences_.size() * index(k_));
   kernels::likeliest(kernels::LikeliestCall<float>{.rows = {rows(), vocabulary_},
-                                                   .k = k,
-                                                   .logits = logits_.data<float>(),
+                                                   .k = k_,
+                                                   .logits = scores.values.data<float>(),
                                                    .banned_starts = banned_starts_.data(),
                                                    .banned = banned_.data(),
-                                                   .normalisers = normalisers_.data(),
+                                                   .normalisers = scores.normalisers.data(),
                                                    .tokens = likeliest_.data()});
-  check_scores();
+}
+
+void Lockstep::change_scores() {
+  changed_scores_.values = clone_data(model_scores_.values);
+  for (std::int64_t row = 0; row < rows(); ++row) {
+    const std::span<float> scores = changed_scores_.values.mutable_values<float>().subspan(
+        index(row * vocabulary_), index(vocabulary_));
+    if (changed_ == ChangedScores::log_probabilities) {
+      for (float& score : scores) score = model_scores_.normalisers[index(row)](score);
+    }
+    for (const ScoreChange& change : plan_.changes) change(sequence(row).so_far.tokens, scores);
+  }
+  find_likeliest(changed_scores_);
 }
 
 std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
@@ -138,11 +157,19 @@ std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
 
 float Lockstep::log_probability(std::int64_t row, std::int32_t token) const {
   if (is_forced(row) || (plan_.is_end_certain && full(row))) return 0.0f;
-  return normaliser(row)(scores(row)[static_cast<std::size_t>(token)]);
+  const float logit = row_of(model_scores_, row)[static_cast<std::size_t>(token)];
+  return model_scores_.normalisers[index(row)](logit);
 }
 
-std::span<const float> Lockstep::scores(std::int64_t row) const {
-  return logits_.values<float>().subspan(index(row * vocabulary_), index(vocabulary_));
+float Lockstep::gain(std::int64_t row, std::int32_t token) const {
+  const bool is_changed = !plan_.changes.empty() && changed_ == ChangedScores::log_probabilities;
+  return is_changed ? scores(row)[static_cast<std::size_t>(token)] : log_probability(row, token);
+}
+
+std::span<const float> Lockstep::scores(std::int64_t row) const { return row_of(chosen(), row); }
+
+std::span<const float> Lockstep::row_of(const Scores& scores, std::int64_t row) const {
+  return scores.values.values<float>().subspan(index(row * vocabulary_), index(vocabulary_));
 }
 
 std::span<const std::int32_t> Lockstep::banned(std::int64_t row) const {
@@ -172,7 +199,8 @@ Hypothesis Lockstep::finished(const Extension& extension, Finish finish) const {
   if (!is_end(extension.token)) hypothesis.tokens.push_back(extension.token);
   add(hypothesis, log_probability(extension.row, extension.token));
   const auto length = std::ssize(hypothesis.token_log_probabilities);
-  hypothesis.score = hypothesis.log_probability / length_divisor(plan_.options, length);
+  const double rank = sequence(extension.row).rank + gain(extension.row, extension.token);
+  hypothesis.score = rank / length_divisor(plan_.options, length);
   hypothesis.finish = finish;
   hypothesis.row = extension.row;
   return hypothesis;
@@ -186,6 +214,7 @@ void Lockstep::advance(std::span<const Extension> extensions) {
     Sequence s = sequence(extension.row);
     s.so_far.tokens.push_back(extension.token);
     add(s.so_far, log_probability(extension.row, extension.token));
+    s.rank += gain(extension.row, extension.token);
     next.push_back(std::move(s));
     from.push_back(extension.row);
     last_.push_back(extension.token);

@@ -21,7 +21,11 @@ struct Sequence {
   std::int64_t copy =
       0;  ///< The number of the copy, among those of the sentence, that it started as.
   Hypothesis so_far = {};  ///< Without the end token, so without score.
+  double rank = 0.0;       ///< The sum of Lockstep::gain() of its tokens.
 };
+
+/// What the changes of a plan are applied to.
+enum class ChangedScores : std::uint8_t { logits, log_probabilities };
 
 /// A sequence and its next token.
 struct Extension {
@@ -33,7 +37,7 @@ class Lockstep {
  public:
   /// Starts `copies` sequences of each sentence; the model has one row per sentence, in order.
   Lockstep(StepModel& model, std::span<const Start> starts, const SearchPlan& plan,
-           std::int64_t copies = 1);
+           std::int64_t copies = 1, ChangedScores changed = ChangedScores::logits);
 
   /// The sequences, ordered by sentence; they are the model's rows.
   std::span<const Sequence> sequences() const { return sequences_; }
@@ -57,12 +61,13 @@ class Lockstep {
   std::span<const std::int32_t> likeliest(std::int64_t row) const;
   /// The log-probability, under the model, of a token after a sequence; 0 for a forced one.
   float log_probability(std::int64_t row, std::int32_t token) const;
-  /// The scores (logits) of all tokens; [V].
+  /// What a token adds to the rank of a sequence: its log-probability, or what the changes of the
+  /// plan make of it.
+  float gain(std::int64_t row, std::int32_t token) const;
+  /// The scores of all tokens with the changes of the plan; [V]. Without changes, the logits.
   std::span<const float> scores(std::int64_t row) const;
-  /// Converts a score to a log-probability.
-  const kernels::LogNormaliser<float>& normaliser(std::int64_t row) const {
-    return normalisers_[index(row)];
-  }
+  /// The greatest of the scores.
+  float shift(std::int64_t row) const { return chosen().normalisers[index(row)].shift; }
   /// The tokens that the rules forbid, in ascending order.
   std::span<const std::int32_t> banned(std::int64_t row) const;
   /// How a sequence is completed by a token; none if it goes on.
@@ -75,6 +80,12 @@ class Lockstep {
 
  private:
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+  // Numbers of all tokens for each row, and their log-sum-exps.
+  struct Scores {
+    Tensor values;  // [rows, V]
+    std::vector<kernels::LogNormaliser<float>> normalisers = {};
+  };
+
   bool is_end(std::int32_t token) const;
   bool is_forced(std::int64_t row) const;
   const std::vector<std::int32_t>& forced(std::int64_t row) const {
@@ -83,17 +94,22 @@ class Lockstep {
   void renormalise();
   void collect_banned();
   void check_scores() const;
+  void change_scores();
+  void find_likeliest(Scores& scores);
+  const Scores& chosen() const { return plan_.changes.empty() ? model_scores_ : changed_scores_; }
+  std::span<const float> row_of(const Scores& scores, std::int64_t row) const;
 
   StepModel& model_;
   const SearchPlan& plan_;
+  ChangedScores changed_;
   std::int64_t vocabulary_;
   std::vector<std::int64_t> longest_;              // [sentences]
   std::vector<std::vector<std::int32_t>> forced_;  // [sentences]
   std::vector<Sequence> sequences_;
   std::vector<std::int32_t> last_;  // the last token of each row, not yet given to the model
 
-  Tensor logits_;  // [rows, V]
-  std::vector<kernels::LogNormaliser<float>> normalisers_;
+  Scores model_scores_;    // the logits
+  Scores changed_scores_;  // if the plan has changes
   std::int64_t k_ = 0;
   std::vector<std::int32_t> likeliest_;  // [rows, k]
   std::vector<std::int64_t> banned_starts_;

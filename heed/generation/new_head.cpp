@@ -1,6 +1,7 @@
 #include "heed/generation/new_head.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -15,6 +16,11 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What makes a folder one of sentence-transformers, which a classifier is not.
+constexpr std::array<std::string_view, 6> kSentenceFiles = {
+    "modules.json",          "sentence_bert_config.json", "config_sentence_transformers.json",
+    "1_Pooling/config.json", "2_Dense/config.json",       "2_Normalize/config.json"};
 
 io::Value text_value(std::string text) { return {.data = std::move(text)}; }
 
@@ -120,6 +126,7 @@ TextClassifier load_with_labels(const std::filesystem::path& place,
       .scoring = Scoring::softmax,
       .origin = encoder.origin};
   copy_common(*encoder.model, *classifier.model);
+  classifier.origin->remove(kSentenceFiles);
   classifier.origin->replace(
       {std::string(kModelConfigFile), io::write_json({.data = config.table()}, true) + "\n"});
   return classifier;

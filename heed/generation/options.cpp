@@ -22,13 +22,27 @@ void SearchOptions::fields(io::Fields& field) {
   field("max_length", max_length, "maximum number of tokens of a result", {.min = 0});
   field("max_length_ratio", max_length_ratio, "at most ratio * source tokens + extra", {.min = 0});
   field("max_length_extra", max_length_extra, "at most ratio * source tokens + extra", {.min = 0});
+  choice_fields(field);
+}
+
+void SearchOptions::choice_fields(io::Fields& field) {
   field("no_repeat_ngram", no_repeat_ngram, "n-grams of this length may not repeat; 0: no limit",
         {.min = 0});
   field("allow_unknown", allow_unknown, "whether the unknown token may be chosen");
+  field("repetition_penalty", repetition_penalty,
+        "scores above 0 of tokens that were there are divided by this, others multiplied",
+        kRepetitionLimits);
+  field("presence_penalty", presence_penalty, "subtracted from scores of tokens of the text",
+        kCountLimits);
+  field("frequency_penalty", frequency_penalty,
+        "subtracted from scores of tokens of the text, as often as they occur", kCountLimits);
   field("temperature", temperature, "sample: softmax(scores / temperature)", kTemperatureLimits);
   field("top_k", top_k, "sample: only from the k most probable tokens; 0: all", {.min = 0});
   field("top_p", top_p,
         "sample: only from the most probable tokens that together reach this probability",
+        {.min = 0, .max = 1});
+  field("min_p", min_p,
+        "sample: only from tokens with at least this share of the greatest probability",
         {.min = 0, .max = 1});
   field("seed", seed, "sample: seed of the random numbers");
 }

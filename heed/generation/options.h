@@ -50,6 +50,8 @@ constexpr std::array<io::EnumName<Stopping>, 3> enum_names(Stopping) {
 /// sample are divided by the temperature in f32.
 inline constexpr io::Limits kBeamLimits{.min = 1, .max = 1000};
 inline constexpr io::Limits kTemperatureLimits{.min = 1e-30, .max = 1e30};
+inline constexpr io::Limits kRepetitionLimits{.min = 0.01, .max = 100};
+inline constexpr io::Limits kCountLimits{.min = -100, .max = 100};
 
 /// Lengths are in tokens, without the end token.
 struct SearchOptions {
@@ -67,13 +69,19 @@ struct SearchOptions {
 
   std::int64_t no_repeat_ngram = 0;  // 0: n-grams may repeat
   bool allow_unknown = false;
+  double repetition_penalty = 1.0;  // penalties.h; 1: none
+  double presence_penalty = 0.0;    // 0: none
+  double frequency_penalty = 0.0;   // 0: none
 
   double temperature = 1.0;
   std::int64_t top_k = 0;  // 0: all
   double top_p = 1.0;
+  double min_p = 0.0;  // 0: all
   std::uint64_t seed = 1;
 
   void fields(io::Fields& field);
+  /// The members of sampling and of penalties, which other options have too.
+  void choice_fields(io::Fields& field);
   /// Throws heed::Error if members are out of range or do not fit together.
   void validate() const;
 };

@@ -1,5 +1,6 @@
 #include "heed/generation/origin.h"
 
+#include <algorithm>
 #include <array>
 
 #include "heed/io/file.h"
@@ -56,6 +57,13 @@ void Origin::replace(Tokenizer::File file) {
   if (!folder_.empty()) hold();
   std::erase_if(files_, [&](const Tokenizer::File& other) { return other.name == file.name; });
   files_.push_back(std::move(file));
+}
+
+void Origin::remove(std::span<const std::string_view> names) {
+  if (!folder_.empty()) hold();
+  std::erase_if(files_, [&](const Tokenizer::File& file) {
+    return std::ranges::find(names, file.name) != names.end();
+  });
 }
 
 void Origin::write(const std::filesystem::path& folder) const {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heed/text/tokenizer.h"
@@ -26,6 +28,8 @@ class Origin {
   void hold();
   /// Replaces or adds a file; the others are held then.
   void replace(Tokenizer::File file);
+  /// Removes files, by their names; the others are held then.
+  void remove(std::span<const std::string_view> names);
   /// Writes all files into a folder that exists.
   void write(const std::filesystem::path& folder) const;
 

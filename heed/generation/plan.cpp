@@ -12,7 +12,7 @@ SearchPlan make_plan(const SearchOptions& options, const SpecialTokens& special)
 }
 
 SearchPlan make_plan(const SearchOptions& options, const SpecialTokens& special,
-                     std::vector<std::int32_t> ends) {
+                     std::vector<std::int32_t> ends, std::span<const std::int32_t> prompt) {
   options.validate();
   HEED_CHECK(!ends.empty(), "[search] there is no end token: give at least one");
   std::vector<std::int32_t> never = {special.begin, special.padding};
@@ -26,6 +26,12 @@ SearchPlan make_plan(const SearchOptions& options, const SpecialTokens& special,
   }
   if (options.no_repeat_ngram > 0) {
     plan.rules.push_back(ban_repeated_ngrams(options.no_repeat_ngram));
+  }
+  if (options.repetition_penalty != 1.0) {
+    plan.changes.push_back(penalise_repetition(options.repetition_penalty, prompt));
+  }
+  if (options.presence_penalty != 0.0 || options.frequency_penalty != 0.0) {
+    plan.changes.push_back(penalise_count(options.presence_penalty, options.frequency_penalty));
   }
   return plan;
 }

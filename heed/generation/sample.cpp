@@ -34,7 +34,7 @@ double uniform(RandomStream random, const Sequence& sequence) {
 // softmax(scores / temperature), with 0 for banned tokens.
 void tempered(const Lockstep& lockstep, std::int64_t row, double temperature, float* weights) {
   const std::span<const float> scores = lockstep.scores(row);
-  const float shift = lockstep.normaliser(row).shift;
+  const float shift = lockstep.shift(row);
   const auto scale = static_cast<float>(1.0 / temperature);
   for (std::size_t i = 0; i < scores.size(); ++i) weights[i] = (scores[i] - shift) * scale;
   for (const std::int32_t token : lockstep.banned(row)) {
@@ -45,23 +45,27 @@ void tempered(const Lockstep& lockstep, std::int64_t row, double temperature, fl
 
 }  // namespace
 
-std::vector<std::int32_t> cut_tail(std::span<const float> weights, std::int64_t top_k,
-                                   double top_p) {
+std::vector<std::int32_t> cut_tail(std::span<const float> weights, const TailCut& cut) {
+  const double greatest = weights.empty() ? 0.0 : *std::ranges::max_element(weights);
+  const double least = cut.min_p * greatest;
+  // What top_p counts may not be left out before it.
+  const double least_before = cut.top_p < 1.0 ? 0.0 : least;
   std::vector<std::int32_t> tokens;
   for (std::int32_t i = 0; i < std::ssize(weights); ++i) {
-    if (weight_of(weights, i) > 0.0) tokens.push_back(i);
+    const double weight = weight_of(weights, i);
+    if (weight > 0.0 && weight >= least_before) tokens.push_back(i);
   }
   const auto by_weight = [&](std::int32_t a, std::int32_t b) {
     const double x = weight_of(weights, a), y = weight_of(weights, b);
     return x > y || (x == y && a < b);
   };
-  if (top_k > 0 && top_k < std::ssize(tokens)) {
-    std::nth_element(tokens.begin(), tokens.begin() + top_k, tokens.end(), by_weight);
-    tokens.resize(static_cast<std::size_t>(top_k));
+  if (cut.top_k > 0 && cut.top_k < std::ssize(tokens)) {
+    std::nth_element(tokens.begin(), tokens.begin() + cut.top_k, tokens.end(), by_weight);
+    tokens.resize(static_cast<std::size_t>(cut.top_k));
   }
   // A nucleus is usually small: it is sorted piece by piece, and only as far as needed.
-  const double wanted =
-      top_p < 1.0 ? top_p * total_weight(weights, tokens) : std::numeric_limits<double>::infinity();
+  const double wanted = cut.top_p < 1.0 ? cut.top_p * total_weight(weights, tokens)
+                                        : std::numeric_limits<double>::infinity();
   double reached = 0.0;
   std::int64_t sorted = 0, kept = 0;
   while (kept < std::ssize(tokens) && reached < wanted) {
@@ -71,6 +75,7 @@ std::vector<std::int32_t> cut_tail(std::span<const float> weights, std::int64_t 
     }
     reached += weight_of(weights, tokens[static_cast<std::size_t>(kept++)]);
   }
+  while (kept > 0 && weight_of(weights, tokens[static_cast<std::size_t>(kept - 1)]) < least) --kept;
   tokens.resize(static_cast<std::size_t>(kept));
   return tokens;
 }
@@ -94,7 +99,8 @@ std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const
   const SearchOptions& options = plan.options;
   std::vector<std::int32_t> all(static_cast<std::size_t>(model.vocabulary()));
   std::iota(all.begin(), all.end(), 0);
-  const bool whole = options.top_k == 0 && options.top_p >= 1.0;
+  const TailCut cut{.top_k = options.top_k, .top_p = options.top_p, .min_p = options.min_p};
+  const bool whole = cut.top_k == 0 && cut.top_p >= 1.0 && cut.min_p <= 0.0;
 
   const auto pick = [&](const Lockstep& lockstep, std::int64_t row) -> std::int32_t {
     if (lockstep.is_settled(row)) {
@@ -107,8 +113,7 @@ std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const
     const Sequence& sequence = lockstep.sequence(row);
     const Start& start = starts[static_cast<std::size_t>(sequence.sentence)];
     const double u = uniform({options.seed, start.stream}, sequence);
-    return whole ? draw(weights, all, u)
-                 : draw(weights, cut_tail(weights, options.top_k, options.top_p), u);
+    return whole ? draw(weights, all, u) : draw(weights, cut_tail(weights, cut), u);
   };
   Lockstep lockstep(model, starts, plan, options.n_best);
   constexpr std::int64_t kCost = 16;  // operations per token of the vocabulary, roughly

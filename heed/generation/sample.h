@@ -2,7 +2,9 @@
 // rules allow, restricted to
 //   top_k  the k most probable (Fan et al. 2018), then
 //   top_p  of those the smallest set, most probable first, that holds at least the share top_p of
-//          their probability (the nucleus, Holtzman et al. 2020).
+//          their probability (the nucleus, Holtzman et al. 2020), then
+//   min_p  of those the ones with at least the share min_p of the greatest probability (Nguyen et
+//          al. 2024).
 // A draw depends only on the seed, the sentence's stream, the copy and the position: not on the
 // batch, nor on the number of copies.
 #pragma once
@@ -20,10 +22,16 @@ namespace heed {
 /// n_best independent results for each sentence, best score first.
 std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const SearchPlan& plan);
 
-/// The tokens that remain after top_k (0: all) and top_p, most probable first and the lowest first
-/// among equals; never those of weight 0. Weights need not sum to 1.
-std::vector<std::int32_t> cut_tail(std::span<const float> weights, std::int64_t top_k,
-                                   double top_p);
+/// Which tokens are drawn from.
+struct TailCut {
+  std::int64_t top_k = 0;  ///< 0: all.
+  double top_p = 1.0;
+  double min_p = 0.0;
+};
+
+/// The tokens that remain, most probable first and the lowest first among equals; never those of
+/// weight 0. Weights need not sum to 1.
+std::vector<std::int32_t> cut_tail(std::span<const float> weights, const TailCut& cut);
 
 /// The token of `tokens` that a uniform number in [0, 1) selects, if each token has a share of [0,
 /// 1) proportional to its weight, in their order; kNoToken if no weight is above 0.

@@ -64,7 +64,8 @@ void bind_language_model(nb::module_& m) {
 
   nb::class_<TextGenerator>(m, "LanguageModel",
                             "A trained language model, from its folder or that of its training "
-                            "run.\n\nSeveral threads may use one at once.")
+                            "run, from a Hugging Face folder or a GGUF file.\n\nSeveral threads "
+                            "may use one at once.")
       .def(
           "__init__",
           [](TextGenerator* self, nb::handle path) {
@@ -77,7 +78,7 @@ void bind_language_model(nb::module_& m) {
           "generate",
           [](const TextGenerator& self, nb::handle prompt, nb::handle on_text,
              const nb::kwargs& options) {
-            const GenerateOptions search = options_of(GenerateOptions{}, "generate", options);
+            const GenerateOptions search = options_of(usual_options(self), "generate", options);
             const std::string text = text_of("prompt", prompt);
             const OnText tell = in_python(on_text);
             const auto found = [&] {
@@ -91,7 +92,7 @@ void bind_language_model(nb::module_& m) {
       .def(
           "generate_batch",
           [](const TextGenerator& self, nb::handle prompts, const nb::kwargs& options) {
-            const GenerateOptions search = options_of(GenerateOptions{}, "generate_batch", options);
+            const GenerateOptions search = options_of(usual_options(self), "generate_batch", options);
             const std::vector<std::string> texts = texts_of("prompts", prompts);
             const Unlocked released;
             std::vector<std::vector<Continuation>> results;

@@ -282,6 +282,33 @@ def test_generate(folder):
         assert process.wait() == -signal.SIGPIPE
 
 
+def test_generate_stops(folder):
+    """Stop strings end texts, whatever is between commas; JSON says how texts ended."""
+    call = ["generate", "-m", folder / "l", "--max-length=100", "--prompt=Who "]
+    text = run(*call)[0].rstrip("\n")[4:]
+    stop = text[20:22]
+    cut = text[:text.index(stop)]
+    assert run(*call, "--stop", stop)[0] == f"Who {cut}\n"
+    assert run(*call, "--stop=,never", "--stop", stop)[0] == f"Who {cut}\n"
+    assert run(*call, f"--stop={stop}", "-o", folder / "out")[0] == ""
+    assert (folder / "out").read_text() == f"Who {cut}\n"
+    found = json.loads(run(*call, "--stop", stop, "--format=json")[0])
+    assert found["prompt"] == "Who " and found["text"] == cut and found["finish"] == "stop"
+    lines = [json.loads(line) for line in run(*call, "--samples=3", "--format=json")[0].splitlines()]
+    assert len(lines) == 3 and all(line["finish"] == "length" and len(line["tokens"]) == 100 for line in lines)
+    assert text in [line["text"] for line in lines] and all(line["log_probability"] < 0 for line in lines)
+    assert run(*call, "--ignore-end")[0] == f"Who {text}\n", "the model ends no texts"
+    run(*call, "--stop=", code=2)
+
+
+def test_chat_needs_a_template(folder):
+    """A model without chat template is refused before anything is read."""
+    for flags in ([], ["--prompt=Hello"], ["--system=Be kind."]):
+        text, error = run("generate", "-m", folder / "l", "--chat", *flags, code=1)
+        assert text == "" and "no chat template" in error
+    run("generate", "-m", folder / "l", "--system=Be kind.", code=2)
+
+
 def test_numbers_out_of_range(folder):
     """An error names the flag and the range; none is taken for another number, or for a bug."""
     huge = 2**63 - 1

@@ -87,6 +87,9 @@ Trial trial(std::uint64_t number) {
   t.is_end_certain = pick(0, 0, 1) == 1;
   t.renormalised = pick(0, 0, 1) == 1;
   t.has_forced = !t.has_two_ends && pick(0, 1) == 1;
+  t.options.repetition_penalty = pick(1, 1, 1.3, 0.8);
+  t.options.presence_penalty = pick(0, 0, 0.7, -0.4);
+  t.options.frequency_penalty = pick(0, 0, 0.3);
   return t;
 }
 

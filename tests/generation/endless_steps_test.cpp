@@ -61,6 +61,37 @@ TEST(EndlessSteps, FollowTheirRows) {
   }
 }
 
+TEST(EndlessSteps, ContinueToALongerPrompt) {
+  const TextGenerator generator = tiny_generator();
+  const Tokens text = generator.tokenizer->encode("bad cabbage");
+  const NoGrad no_grad;
+  EndlessSteps steps(*generator.model, 1, std::span(text).first(3), 12);
+  steps.step(Tokens{text[2]});
+  EXPECT_FALSE(steps.continue_to(std::span(text).first(3))) << "its last token was read";
+  EXPECT_FALSE(steps.continue_to(Tokens{text[0], text[2], text[1], text[1]}));
+  for (const std::size_t length : {4u, 9u, 9u, 10u}) {
+    SCOPED_TRACE(length);
+    ASSERT_TRUE(steps.continue_to(std::span(text).first(length)));
+  }
+  EndlessSteps fresh(*generator.model, 1, std::span(text).first(10), 12);
+  const Tokens last = {text[9]};
+  EXPECT_LE(test::max_relative_error(steps.step(last), fresh.step(last)), 2e-5);
+  Tokens longer = text;
+  longer.insert(longer.end(), text.begin(), text.end());
+  EXPECT_FALSE(steps.continue_to(longer)) << "more than the context";
+  EndlessSteps two(*generator.model, 2, std::span(text).first(3), 12);
+  EXPECT_FALSE(two.continue_to(text));
+}
+
+TEST(EndlessSteps, DoNotContinueWhatTheyHaveForgotten) {
+  const TextGenerator generator = tiny_generator();
+  const NoGrad no_grad;
+  const Tokens text(12, 5);
+  EndlessSteps steps(*generator.model, 1, Tokens{5}, 6);
+  for (int i = 0; i < 7; ++i) steps.step(Tokens{5});
+  EXPECT_FALSE(steps.continue_to(std::span(text).first(6)));
+}
+
 TEST(EndlessSteps, NameMistakes) {
   const TextGenerator generator = tiny_generator();
   EXPECT_THAT(error_message([&] { EndlessSteps(*generator.model, 1, {}, 9); }),

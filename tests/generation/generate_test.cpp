@@ -5,7 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "heed/autograd/tape.h"
+#include "heed/generation/decoding_steps.h"
+#include "heed/generation/penalties.h"
 #include "heed/tensor/create.h"
 #include "heed/text/pipeline/hf_tokenizer.h"
 #include "tests/generation/tiny_text_model.h"
@@ -125,20 +129,22 @@ TEST(Generate, GoesOnAfterTheLastPosition) {
 TEST(Generate, EndsWithAnyOfTheEndTokens) {
   TextGenerator generator = tiny_generator();
   const Prompt prompt = read_prompt(generator, "bad cab");
-  SearchOptions sampled{.method = SearchMethod::sample, .temperature = 3};
-  for (const SearchOptions& search : {SearchOptions{.beam_size = 1}, sampled}) {
-    generator.ends = {};
-    const GeneratedText whole = generate_text(generator, prompt, of_length(40, search))[0];
-    EXPECT_EQ(whole.hypothesis.finish, Finish::length);
-    EXPECT_EQ(whole.hypothesis.tokens.size(), 40u);
-    EXPECT_EQ(whole.hypothesis.token_log_probabilities.size(), 40u);
-    const std::int32_t last = whole.hypothesis.tokens.back();
-    const auto at = std::ranges::find(whole.hypothesis.tokens, last);
-    generator.ends = {generator.tokenizer->special().end, last};
-    const GeneratedText ended = generate_text(generator, prompt, of_length(40, search))[0];
-    EXPECT_EQ(ended.hypothesis.finish, Finish::end);
-    EXPECT_EQ(ended.hypothesis.tokens, Tokens(whole.hypothesis.tokens.begin(), at));
-    EXPECT_EQ(ended.hypothesis.token_log_probabilities.size(), ended.hypothesis.tokens.size() + 1);
+  const GeneratedText whole = generate_text(generator, prompt, of_length(40))[0];
+  EXPECT_EQ(whole.hypothesis.finish, Finish::length);
+  EXPECT_EQ(whole.hypothesis.tokens.size(), 40u);
+  EXPECT_EQ(whole.hypothesis.token_log_probabilities.size(), 40u);
+  const std::int32_t last = whole.hypothesis.tokens.back();
+  const auto at = std::ranges::find(whole.hypothesis.tokens, last);
+  generator.ends = {generator.tokenizer->special().padding, last};
+  const GeneratedText ended = generate_text(generator, prompt, of_length(40))[0];
+  EXPECT_EQ(ended.hypothesis.finish, Finish::end);
+  EXPECT_EQ(ended.hypothesis.tokens, Tokens(whole.hypothesis.tokens.begin(), at));
+  EXPECT_EQ(ended.hypothesis.token_log_probabilities.size(), ended.hypothesis.tokens.size() + 1);
+  const SearchOptions sampled{.method = SearchMethod::sample, .temperature = 3};
+  const GeneratedText drawn = generate_text(generator, prompt, of_length(400, sampled))[0];
+  EXPECT_EQ(drawn.hypothesis.finish, Finish::end);
+  EXPECT_LT(drawn.hypothesis.tokens.size(), 100u);
+  for (SearchOptions search : {SearchOptions{.beam_size = 1}, sampled}) {
     GenerateOptions ignored = of_length(40, search);
     ignored.ignore_end = true;
     const GeneratedText endless = generate_text(generator, prompt, ignored)[0];
@@ -219,6 +225,29 @@ TEST(Generate, HoldsBackWhatMayBecomeAStopString) {
                 {.on_text = [&](const std::string& text) { pieces.push_back(text); }});
   EXPECT_EQ(fmt::format("{}", fmt::join(pieces, "")), whole);
   EXPECT_TRUE(std::ranges::any_of(pieces, [](const auto& piece) { return piece.size() > 3; }));
+}
+
+TEST(Generate, PenaltiesCountPromptAndText) {
+  const TextGenerator generator = tiny_generator();
+  const Prompt prompt = read_prompt(generator, "abcd");
+  // With a presence penalty of 100 no token comes twice; a prompt's may come once.
+  const GeneratedText once = generate_text(
+      generator, prompt, of_length(9, {.beam_size = 1, .presence_penalty = 100.0}))[0];
+  EXPECT_EQ(std::set(once.text.begin(), once.text.end()).size(), 9u);
+  const NoGrad no_grad;
+  const Tensor logits =
+      generator.model->output_layer()((*generator.model)(ids_of(prompt.tokens, 1)));  // [1, T, V]
+  std::vector<float> scores = test::row_of(logits, 0).to_vector<float>();
+  scores.erase(scores.begin(), scores.end() - generator.tokenizer->size());
+  for (const double penalty : {0.02, 1.0, 50.0}) {
+    std::vector<float> changed = scores;
+    penalise_repetition(penalty, prompt.tokens)({}, changed);
+    const auto letters = std::span(changed).subspan(4);  // after the special tokens
+    const auto best = std::ranges::max_element(letters) - letters.begin() + 4;
+    const GeneratedText found = generate_text(
+        generator, prompt, of_length(1, {.beam_size = 1, .repetition_penalty = penalty}))[0];
+    EXPECT_THAT(found.hypothesis.tokens, ElementsAre(best)) << penalty;
+  }
 }
 
 TEST(Generate, NeverChoosesOutputsThatAreNoTokens) {

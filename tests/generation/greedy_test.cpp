@@ -43,6 +43,26 @@ TEST(Greedy, EqualsThePlainSearchAndABeamOfOne) {
   }
 }
 
+TEST(Greedy, EqualsThePlainSearchWithPenalties) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const HashScores scores{.vocabulary = 5 + static_cast<std::int64_t>(seed % 8), .seed = seed};
+    const SearchPlan plan = make_plan({.beam_size = 1,
+                                       .max_length = 9,
+                                       .repetition_penalty = seed % 3 == 0 ? 1.0 : 1.4,
+                                       .presence_penalty = seed % 2 == 0 ? 0.0 : 0.6,
+                                       .frequency_penalty = seed % 5 == 0 ? 0.0 : 0.2},
+                                      {}, {2}, std::vector<std::int32_t>{4, 0, 4});
+    const std::vector<Start> starts = starts_of(4);
+    ToyModel model(scores, first_sentences(4));
+    const std::vector<NBest> greedy = greedy_search(model, starts, plan);
+    for (std::int64_t i = 0; i < 4; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      expect_same(greedy[at], test::plain_greedy({i, starts[at], scores}, plan),
+                  fmt::format("seed {} sentence {}", seed, i));
+    }
+  }
+}
+
 TEST(Greedy, FinishedSentencesAreNotComputed) {
   const HashScores scores{.vocabulary = 9, .seed = 4};
   const SearchPlan plan = make_plan({.beam_size = 1}, {});

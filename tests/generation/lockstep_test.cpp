@@ -67,6 +67,33 @@ TEST(Lockstep, RulesForbidButChangeNoProbability) {
   EXPECT_NEAR(total, 1.0, 1e-6);
 }
 
+TEST(Lockstep, ChangesChooseButReportTheModelsProbability) {
+  for (const ChangedScores changed : {ChangedScores::logits, ChangedScores::log_probabilities}) {
+    ToyModel model = rising(8, {0});
+    SearchPlan plan = make_plan({}, {});
+    plan.changes = {[](std::span<const std::int32_t>, std::span<float> scores) { scores[7] *= 2; },
+                    [](std::span<const std::int32_t>, std::span<float> scores) { scores[4] += 9; }};
+    Lockstep lockstep(model, starts_of(1), plan, 1, changed);
+    lockstep.step(8);
+    const bool is_logits = changed == ChangedScores::logits;
+    if (is_logits) {
+      EXPECT_THAT(lockstep.likeliest(0), ElementsAre(7, 4, 6, 5, 2));
+      EXPECT_EQ(lockstep.shift(0), 14.0f);
+    } else {
+      EXPECT_THAT(lockstep.likeliest(0), ElementsAre(4, 7, 6, 5, 2));  // -0.46 * 2 > -1.46
+    }
+    const float log_p = lockstep.log_probability(0, 7);
+    EXPECT_NEAR(log_p, -0.4583, 1e-4);
+    EXPECT_EQ(lockstep.gain(0, 7), is_logits ? log_p : 2 * log_p);
+    const Hypothesis found = lockstep.finished({0, 7}, Finish::stop);
+    EXPECT_EQ(found.log_probability, log_p);
+    EXPECT_EQ(found.score, lockstep.gain(0, 7));
+    const std::vector<Extension> next = {{0, 7}};
+    lockstep.advance(next);
+    EXPECT_EQ(lockstep.sequence(0).rank, is_logits ? log_p : 2 * log_p);
+  }
+}
+
 TEST(Lockstep, AFullSequenceMayOnlyEndWhateverTheRulesSay) {
   ToyModel model = rising(8, {0});
   SearchPlan plan = make_plan({.max_length = 0}, {});

@@ -59,10 +59,14 @@ TEST_F(NewHead, TheLayersAreTheEncoders) {
 }
 
 TEST_F(NewHead, ItsFolderIsThatOfAClassifier) {
-  const test::HfEncoderFolder hub("bert");
+  test::HfEncoderFolder hub("bert");
+  hub.write(  // a folder of sentence-transformers
+      "modules.json",
+      R"([{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}])");
   const TextClassifier classifier = load(hub.path(), {"no", "yes"});
   std::filesystem::create_directory(dir_ / "own");
   save_model(classifier, dir_ / "own");
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "own" / "origin" / "modules.json"));
   const TextClassifier again = load_text_classifier(dir_ / "own");
   EXPECT_EQ(again.labels, classifier.labels);
   EXPECT_TRUE(test::same_bits(parameter(*again.model, "scores.weight"),

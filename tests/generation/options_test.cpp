@@ -46,7 +46,7 @@ TEST(SearchOptions, AreAConfig) {
   EXPECT_EQ(options.top_p, 0.9);
   EXPECT_THAT(error_message([&] { io::set_fields(options, {"beam_sise=3"}); }),
               HasSubstr("beam_size"));
-  EXPECT_EQ(io::list_fields(SearchOptions()).size(), 16u);  // every member has a name
+  EXPECT_EQ(io::list_fields(SearchOptions()).size(), 20u);  // every member has a name
 }
 
 TEST(SearchOptions, WhatIsRefused) {
@@ -71,6 +71,10 @@ TEST(SearchOptions, WhatIsRefused) {
       {{.top_k = -1}, "top_k is -1"},
       {{.top_p = 0}, "top_p is 0"},
       {{.top_p = 1.5}, "top_p is 1.5: it must be from 0 to 1"},
+      {{.min_p = -0.1}, "min_p is -0.1: it must be from 0 to 1"},
+      {{.repetition_penalty = 0}, "repetition_penalty is 0: it must be from 0.01 to 100"},
+      {{.presence_penalty = NAN}, "presence_penalty is not a finite number"},
+      {{.frequency_penalty = 101}, "frequency_penalty is 101: it must be from -100 to 100"},
   };
   for (const auto& [options, message] : cases) {
     EXPECT_THAT(error_message([&, &options = options] { options.validate(); }), HasSubstr(message));

@@ -42,6 +42,18 @@ TEST_F(OriginTest, HeldFilesOutliveTheirFolder) {
   expect_written();
 }
 
+TEST_F(OriginTest, FilesMayBeReplacedAndRemoved) {
+  Origin origin(dir_ / "from");
+  origin.replace({"config.json", "{1}"});
+  origin.replace({"vocab.txt", "a"});
+  const std::string_view gone[] = {"1_Pooling/config.json"};
+  origin.remove(gone);
+  origin.write(dir_ / "to");
+  EXPECT_EQ(io::read_file(dir_ / "to" / "config.json", kMost), "{1}");
+  EXPECT_EQ(io::read_file(dir_ / "to" / "vocab.txt", kMost), "a");
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "to" / "1_Pooling"));
+}
+
 TEST_F(OriginTest, FilesMayBeMade) {
   Origin(std::vector<Tokenizer::File>{{"config.json", "{}"}, {"1_Pooling/config.json", "[]"}})
       .write(dir_ / "to");

@@ -13,21 +13,30 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Next {
   std::int32_t token;
-  float logit;
+  float score;  // the logit with the changes of the plan
   float log_probability;
+  float gain;  // the log-probability with the changes of the plan
 };
 
 std::int64_t longest_of(const PlainSentence& s, const SearchPlan& plan) {
   return std::max(longest_result(plan.options, s.start.source_length), std::ssize(s.start.forced));
 }
 
+std::vector<float> changed(std::vector<float> scores, const SearchPlan& plan,
+                           const Tokens& prefix) {
+  for (const ScoreChange& change : plan.changes) change(prefix, scores);
+  return scores;
+}
+
 // Every token that may follow a prefix, lowest first.
 std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const Tokens& prefix) {
   Tokens fed = {s.start.token};
   fed.insert(fed.end(), prefix.begin(), prefix.end());
-  if (prefix.size() < s.start.forced.size()) return {{s.start.forced[prefix.size()], 0.0f, 0.0f}};
+  if (prefix.size() < s.start.forced.size()) {
+    return {{s.start.forced[prefix.size()], 0.0f, 0.0f, 0.0f}};
+  }
   const bool full = std::ssize(prefix) >= longest_of(s, plan);
-  if (full && plan.is_end_certain) return {{plan.ends[0], 0.0f, 0.0f}};
+  if (full && plan.is_end_certain) return {{plan.ends[0], 0.0f, 0.0f, 0.0f}};
   Tokens banned;
   for (const Rule& rule : plan.rules) rule(prefix, banned);
   std::vector<float> logits = s.scorer(s.sentence, fed);
@@ -36,12 +45,14 @@ std::vector<Next> nexts(const PlainSentence& s, const SearchPlan& plan, const To
   }
   const Tensor x = from_values(std::span<const float>(logits), {std::ssize(logits)});
   const std::vector<float> log_p = log_softmax(x).to_vector<float>();
+  const std::vector<float> scores = changed(logits, plan, prefix);
+  const std::vector<float> gains = changed(log_p, plan, prefix);
   std::vector<Next> all;
   for (std::int32_t i = 0; i < std::ssize(logits); ++i) {
     const bool is_banned = std::find(banned.begin(), banned.end(), i) != banned.end();
     const auto at = static_cast<std::size_t>(i);
     if (full ? i != plan.ends[0] : is_banned) continue;
-    if (std::isfinite(log_p[at])) all.push_back({i, logits[at], log_p[at]});
+    if (std::isfinite(log_p[at])) all.push_back({i, scores[at], log_p[at], gains[at]});
   }
   return all;
 }
@@ -57,19 +68,26 @@ bool is_complete(const PlainSentence& s, const SearchPlan& plan, const Hypothesi
   return plan.is_cut && std::ssize(h.tokens) >= longest_of(s, plan);
 }
 
-double score_of(const SearchOptions& o, double log_probability, std::size_t tokens) {
+double score_of(const SearchOptions& o, double rank, std::size_t tokens) {
   const auto length = static_cast<double>(tokens);
-  return log_probability /
-         std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
-                  o.length_penalty);
+  return rank / std::pow(o.length_penalty_form == LengthPenalty::power ? length : (5 + length) / 6,
+                         o.length_penalty);
 }
 
-Hypothesis extended(Hypothesis h, const SearchPlan& plan, const Next& next) {
+// A hypothesis and the sum of its gains.
+struct Ranked {
+  Hypothesis h = {};
+  double rank = 0.0;
+};
+
+Ranked extended(Ranked ranked, const SearchPlan& plan, const Next& next) {
+  Hypothesis& h = ranked.h;
+  ranked.rank += next.gain;
   h.log_probability += next.log_probability;
   h.token_log_probabilities.push_back(next.log_probability);
   if (!is_end(plan, next.token)) h.tokens.push_back(next.token);
-  h.score = score_of(plan.options, h.log_probability, h.token_log_probabilities.size());
-  return h;
+  h.score = score_of(plan.options, ranked.rank, h.token_log_probabilities.size());
+  return ranked;
 }
 
 NBest best(NBest all, std::int64_t n) {
@@ -80,31 +98,33 @@ NBest best(NBest all, std::int64_t n) {
 }
 
 struct Candidate {
-  double log_probability;
+  double rank;
+  float order;  // among the tokens of a row
   std::size_t beam;
   Next next;
 };
 
 std::vector<Candidate> ordered_candidates(const PlainSentence& s, const SearchPlan& plan,
-                                          const NBest& running) {
+                                          const std::vector<Ranked>& running) {
   std::vector<Candidate> all;
   for (std::size_t beam = 0; beam < running.size(); ++beam) {
-    for (const Next& next : nexts(s, plan, running[beam].tokens)) {
-      all.push_back({running[beam].log_probability + next.log_probability, beam, next});
+    for (const Next& next : nexts(s, plan, running[beam].h.tokens)) {
+      const float order = plan.changes.empty() ? next.score : next.gain;
+      all.push_back({running[beam].rank + next.gain, order, beam, next});
     }
   }
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tuple(-a.log_probability, a.beam, -a.next.logit, a.next.token) <
-           std::tuple(-b.log_probability, b.beam, -b.next.logit, b.next.token);
+    return std::tuple(-a.rank, a.beam, -a.order, a.next.token) <
+           std::tuple(-b.rank, b.beam, -b.order, b.next.token);
   });
   return all;
 }
 
-void all_results(const PlainSentence& s, const SearchPlan& plan, const Hypothesis& h, NBest& all) {
-  for (const Next& next : nexts(s, plan, h.tokens)) {
-    const Hypothesis longer = extended(h, plan, next);
-    if (is_complete(s, plan, longer, next.token)) {
-      all.push_back(longer);
+void all_results(const PlainSentence& s, const SearchPlan& plan, const Ranked& so_far, NBest& all) {
+  for (const Next& next : nexts(s, plan, so_far.h.tokens)) {
+    const Ranked longer = extended(so_far, plan, next);
+    if (is_complete(s, plan, longer.h, next.token)) {
+      all.push_back(longer.h);
     } else {
       all_results(s, plan, longer, all);
     }
@@ -116,16 +136,17 @@ void all_results(const PlainSentence& s, const SearchPlan& plan, const Hypothesi
 NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
   const std::int64_t beam = plan.options.beam_size;
   const bool first = plan.options.stopping == Stopping::first;
-  NBest running(1), finished;
+  std::vector<Ranked> running(1);
+  NBest finished;
   while (!running.empty()) {
-    NBest next_running;
+    std::vector<Ranked> next_running;
     std::int64_t place = 0;
     for (const Candidate& c : ordered_candidates(s, plan, running)) {
-      const Hypothesis h = extended(running[c.beam], plan, c.next);
-      if (!is_complete(s, plan, h, c.next.token)) {
-        if (std::ssize(next_running) < beam) next_running.push_back(h);
+      const Ranked longer = extended(running[c.beam], plan, c.next);
+      if (!is_complete(s, plan, longer.h, c.next.token)) {
+        if (std::ssize(next_running) < beam) next_running.push_back(longer);
       } else if (place < beam && !(first && std::ssize(finished) == beam)) {
-        finished.push_back(h);
+        finished.push_back(longer.h);
       }
       ++place;
     }
@@ -133,8 +154,8 @@ NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
     if (first && std::ssize(finished) == beam) break;
     if (plan.options.stopping == Stopping::estimate && !running.empty()) {
       finished = best(finished, beam);
-      const Hypothesis& hope = running.front();
-      const double at_best = score_of(plan.options, hope.log_probability, hope.tokens.size());
+      const Ranked& hope = running.front();
+      const double at_best = score_of(plan.options, hope.rank, hope.h.tokens.size());
       if (std::ssize(finished) == beam && at_best <= finished.back().score) break;
     }
   }
@@ -142,14 +163,15 @@ NBest plain_beam(const PlainSentence& s, const SearchPlan& plan) {
 }
 
 NBest plain_greedy(const PlainSentence& s, const SearchPlan& plan) {
-  Hypothesis h;
+  Ranked found;
   while (true) {
-    const std::vector<Next> all = nexts(s, plan, h.tokens);
+    const std::vector<Next> all = nexts(s, plan, found.h.tokens);
     if (all.empty()) return {};
-    const Next next = *std::max_element(
-        all.begin(), all.end(), [](const Next& a, const Next& b) { return a.logit < b.logit; });
-    h = extended(h, plan, next);
-    if (is_complete(s, plan, h, next.token)) return {h};
+    Next next = *std::max_element(all.begin(), all.end(),
+                                  [](const Next& a, const Next& b) { return a.score < b.score; });
+    next.gain = next.log_probability;
+    found = extended(found, plan, next);
+    if (is_complete(s, plan, found.h, next.token)) return {found.h};
   }
 }
 

@@ -47,6 +47,17 @@ TEST(Plan, LengthsAndRepeats) {
   EXPECT_THAT(banned(plan, {5, 6, 7, 5}), UnorderedElementsAre(0, 1, 3, 6));
 }
 
+TEST(Plan, PenaltiesChangeScores) {
+  EXPECT_TRUE(make_plan({}, {}).changes.empty());
+  const Tokens prompt = {1};
+  const SearchPlan plan =
+      make_plan({.repetition_penalty = 2, .frequency_penalty = 0.5}, {}, {2}, prompt);
+  ASSERT_EQ(plan.changes.size(), 2u);
+  std::vector<float> scores = {4, 4, -4, 4};
+  for (const ScoreChange& change : plan.changes) change(Tokens{2, 0, 2}, scores);
+  EXPECT_THAT(scores, ElementsAre(1.5f, 2.0f, -9.0f, 4.0f));
+}
+
 TEST(Plan, ChecksTheOptions) {
   EXPECT_THAT(error_message([] { make_plan({.beam_size = 0}, {}); }), HasSubstr("beam_size is 0"));
   EXPECT_THAT(error_message([] { make_plan({}, {}, {}); }), HasSubstr("there is no end token"));

@@ -27,26 +27,39 @@ using testing::IsEmpty;
 
 TEST(CutTail, TheLikeliestK) {
   const std::vector<float> weights = {0.1f, 0.4f, 0.0f, 0.4f, 0.1f};
-  EXPECT_THAT(cut_tail(weights, 1, 1.0), ElementsAre(1));
-  EXPECT_THAT(cut_tail(weights, 3, 1.0), ElementsAre(1, 3, 0));
-  EXPECT_THAT(cut_tail(weights, 0, 1.0), ElementsAre(1, 3, 0, 4));
-  EXPECT_THAT(cut_tail(weights, 99, 1.0), ElementsAre(1, 3, 0, 4));
-  EXPECT_THAT(cut_tail(std::vector<float>(3, 0.0f), 2, 0.5), IsEmpty());
+  EXPECT_THAT(cut_tail(weights, {.top_k = 1}), ElementsAre(1));
+  EXPECT_THAT(cut_tail(weights, {.top_k = 3}), ElementsAre(1, 3, 0));
+  EXPECT_THAT(cut_tail(weights, {}), ElementsAre(1, 3, 0, 4));
+  EXPECT_THAT(cut_tail(weights, {.top_k = 99}), ElementsAre(1, 3, 0, 4));
+  EXPECT_THAT(cut_tail(std::vector<float>(3, 0.0f), {.top_k = 2, .top_p = 0.5}), IsEmpty());
 }
 
 TEST(CutTail, TheFewestThatReachP) {
   const std::vector<float> weights = {0.125f, 0.5f, 0.25f, 0.125f};
-  EXPECT_THAT(cut_tail(weights, 0, 0.01), ElementsAre(1));
-  EXPECT_THAT(cut_tail(weights, 0, 0.5), ElementsAre(1));
-  EXPECT_THAT(cut_tail(weights, 0, 0.51), ElementsAre(1, 2));
-  EXPECT_THAT(cut_tail(weights, 0, 0.76), ElementsAre(1, 2, 0));
-  EXPECT_THAT(cut_tail(weights, 0, 0.88), ElementsAre(1, 2, 0, 3));
+  EXPECT_THAT(cut_tail(weights, {.top_p = 0.01}), ElementsAre(1));
+  EXPECT_THAT(cut_tail(weights, {.top_p = 0.5}), ElementsAre(1));
+  EXPECT_THAT(cut_tail(weights, {.top_p = 0.51}), ElementsAre(1, 2));
+  EXPECT_THAT(cut_tail(weights, {.top_p = 0.76}), ElementsAre(1, 2, 0));
+  EXPECT_THAT(cut_tail(weights, {.top_p = 0.88}), ElementsAre(1, 2, 0, 3));
 }
 
 TEST(CutTail, PIsAShareOfWhatKLeaves) {
   const std::vector<float> weights = {0.125f, 0.5f, 0.25f, 0.125f};
-  EXPECT_THAT(cut_tail(weights, 2, 0.66), ElementsAre(1));  // 2/3 of the two
-  EXPECT_THAT(cut_tail(weights, 2, 0.67), ElementsAre(1, 2));
+  EXPECT_THAT(cut_tail(weights, {.top_k = 2, .top_p = 0.66}), ElementsAre(1));  // 2/3 of the two
+  EXPECT_THAT(cut_tail(weights, {.top_k = 2, .top_p = 0.67}), ElementsAre(1, 2));
+}
+
+TEST(CutTail, AShareOfTheGreatest) {
+  const std::vector<float> weights = {0.125f, 0.5f, 0.25f, 0.125f};
+  EXPECT_THAT(cut_tail(weights, {.min_p = 0.25}), ElementsAre(1, 2, 0, 3));
+  EXPECT_THAT(cut_tail(weights, {.min_p = 0.26}), ElementsAre(1, 2));
+  EXPECT_THAT(cut_tail(weights, {.min_p = 1.0}), ElementsAre(1));
+  EXPECT_THAT(cut_tail(weights, {.top_k = 3, .min_p = 0.1}), ElementsAre(1, 2, 0));
+  EXPECT_THAT(cut_tail(weights, {.top_k = 1, .min_p = 0.1}), ElementsAre(1));
+  // Of all four, 0.7 is the share of the first two; of those that min_p leaves, it would be one.
+  EXPECT_THAT(cut_tail(weights, {.top_p = 0.6, .min_p = 0.3}), ElementsAre(1, 2));
+  EXPECT_THAT(cut_tail(weights, {.top_p = 0.88, .min_p = 0.3}), ElementsAre(1, 2));
+  EXPECT_THAT(cut_tail(std::vector<float>(3, 0.0f), {.min_p = 0.5}), IsEmpty());
 }
 
 TEST(CutTail, ByTheDefinitionForEverySize) {
@@ -72,7 +85,7 @@ TEST(CutTail, ByTheDefinitionForEverySize) {
         sum += weights[static_cast<std::size_t>(token)];
         expected.push_back(token);
       }
-      EXPECT_EQ(cut_tail(weights, 0, p), expected) << n << " " << p;
+      EXPECT_EQ(cut_tail(weights, {.top_p = p}), expected) << n << " " << p;
     }
   }
 }
@@ -94,14 +107,15 @@ TEST(Draw, SharesOfTheUnitInterval) {
 
 // How often each token comes first in n sentences of one token.
 std::map<std::int32_t, std::int64_t> first_tokens(const std::vector<float>& scores, std::int64_t n,
-                                                  SearchOptions options) {
+                                                  SearchOptions options,
+                                                  const Tokens& prompt = {}) {
   options.method = SearchMethod::sample;
   options.max_length = 1;
   options.min_length = 1;
   ToyModel model(
       std::ssize(scores), [&](std::int64_t, const Tokens&) { return scores; }, first_sentences(n));
   std::map<std::int32_t, std::int64_t> counts;
-  for (const NBest& found : sample(model, starts_of(n), make_plan(options, {}))) {
+  for (const NBest& found : sample(model, starts_of(n), make_plan(options, {}, {2}, prompt))) {
     ++counts[found.at(0).tokens.at(0)];
   }
   return counts;
@@ -153,6 +167,9 @@ TEST(Sample, FrequenciesFollowTheDistribution) {
     EXPECT_LT(chi_square(first_tokens(scores, kDraws, {.top_k = 3, .seed = seed}), kDraws,
                          distribution(scores, {5, 6, 8}, 1.0)),
               kBound);
+    EXPECT_LT(chi_square(first_tokens(scores, kDraws, {.min_p = 0.3, .seed = seed}), kDraws,
+                         distribution(scores, {5, 6}, 1.0)),
+              kBound);
     // 6 has 0.56, with 5 it is 0.77, with 8 it is 0.90.
     EXPECT_LT(chi_square(first_tokens(scores, kDraws, {.top_p = 0.78, .seed = seed}), kDraws,
                          distribution(scores, {5, 6, 8}, 1.0)),
@@ -161,6 +178,43 @@ TEST(Sample, FrequenciesFollowTheDistribution) {
   const auto cold = first_tokens(scores, 500, {.temperature = 1e-30});
   EXPECT_EQ(cold.size(), 1u);
   EXPECT_EQ(cold.begin()->first, 6);
+}
+
+// Probabilities of transformers 5.22: RepetitionPenaltyLogitsProcessor, TemperatureLogitsWarper,
+// TopKLogitsWarper, TopPLogitsWarper and MinPLogitsWarper one after another, then softmax.
+TEST(Sample, DrawsFromTheDistributionOfTransformers) {
+  constexpr std::int64_t kDraws = 20000;
+  constexpr double kBound = 24.3;  // a thousandth of the distribution of 7 degrees of freedom
+  const std::vector<float> scores = {9, 9, 9, 9, 2, -1.5f, 0.5f, 3.25f, -0.25f, 1.75f, 0, 2.25f};
+  const Tokens prompt = {7, 5, 7, 9, 10};
+  struct Case {
+    SearchOptions options;
+    std::vector<double> expected;  // of tokens 4, 5, …
+  };
+  const Case cases[] = {
+      {{.temperature = 0.7},
+       {0.196719, 0.000697, 0.023079, 0.401843, 0.007905, 0.077301, 0.011298, 0.281158}},
+      {{.temperature = 0.7, .top_k = 5},
+       {0.200713, 0.0, 0.023547, 0.410002, 0.0, 0.078871, 0.0, 0.286867}},
+      {{.temperature = 0.7, .top_k = 5, .top_p = 0.8},
+       {0.223615, 0.0, 0.0, 0.456785, 0.0, 0.0, 0.0, 0.3196}},
+      {{.temperature = 0.7, .top_k = 5, .top_p = 0.8, .min_p = 0.6},
+       {0.0, 0.0, 0.0, 0.588349, 0.0, 0.0, 0.0, 0.411651}},
+      {{.temperature = 1.5, .top_p = 0.9, .min_p = 0.3},
+       {0.236762, 0.0, 0.0, 0.330427, 0.0, 0.15311, 0.0, 0.279701}},
+      {{.min_p = 0.3}, {0.224578, 0.0, 0.0, 0.370267, 0.0, 0.11679, 0.0, 0.288364}},
+      {{.temperature = 2.0, .top_k = 6, .top_p = 0.95, .min_p = 0.1},
+       {0.200861, 0.0, 0.09488, 0.257911, 0.0, 0.144849, 0.073893, 0.227606}},
+  };
+  for (Case c : cases) {
+    std::map<std::int32_t, double> expected;
+    for (std::size_t i = 0; i < c.expected.size(); ++i) {
+      if (c.expected[i] > 0) expected[static_cast<std::int32_t>(i + 4)] = c.expected[i];
+    }
+    c.options.repetition_penalty = 1.3;
+    EXPECT_LT(chi_square(first_tokens(scores, kDraws, c.options, prompt), kDraws, expected), kBound)
+        << c.options.temperature << " " << c.options.min_p;
+  }
 }
 
 std::vector<NBest> sampled(const std::vector<std::int64_t>& sentences,

@@ -42,7 +42,7 @@ TEST(TextModel, ClassifiersKeepTheirLabels) {
   EXPECT_FALSE(after.model->training());
   const NoGrad no_grad;
   const Tensor ids = ids_of(after.tokenizer->encode("a bad cab"), 1);
-  EXPECT_TRUE(test::same_bits((*after.model)(ids), (*before.model)(ids)));
+  EXPECT_TRUE(test::same_bits((*after.model)({ids}), (*before.model)({ids})));
 }
 
 TEST(TextModel, FoldersOfOtherKindsAreRefused) {

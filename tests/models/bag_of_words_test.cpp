@@ -133,7 +133,7 @@ TEST(BagOfWords, IsSavedAndLoadedThroughTheList) {
   EXPECT_EQ(after.vocabulary(), test::kVocabulary);
   EXPECT_EQ(after.classes(), 3);
   const Tensor ids = random_ids(3, 9, 1);
-  EXPECT_TRUE(same_bits(after(ids), before(ids)));
+  EXPECT_TRUE(same_bits(after({ids}), before({ids})));
 }
 
 TEST(BagOfWords, HasNoWeightsToShow) {

@@ -77,7 +77,7 @@ TEST(ClassificationJob, JudgesEachTextOnce) {
   double sum = 0.0, right = 0.0;
   for (std::int32_t i = 0; i < texts->size(); ++i) {
     const LabelledBatch batch = make_batch(*texts, {&i, 1});
-    const Tensor scores = model(batch.tokens, batch.lengths);  // [1, C]
+    const Tensor scores = model({batch.tokens, batch.lengths});  // [1, C]
     sum += cross_entropy(scores, batch.labels).item();
     const auto values = scores.to_vector<float>();
     if ((values[1] > values[0]) == (texts->labels[static_cast<std::size_t>(i)] == 1)) right += 1.0;

@@ -34,6 +34,9 @@ BEAM = 4
 TOLERANCE = 2e-4  # of the range of the logits: what a test permits
 FIRST_WORD, LAST_WORD = 6, 55  # ids without a special meaning in all models
 IGNORED = -100
+NEW_KEYS = {"layer_types", "scale_decoder_outputs", "rope_parameters", "_sliding_window_pattern", "dense_act_fn", "is_gated_act",
+            "is_decoder", "add_cross_attention", "use_bidirectional_attention"}
+USUAL = [("tie_word_embeddings", True), ("attention_bias", False), ("mlp_bias", False), ("feed_forward_proj", "relu")]
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
 
 
@@ -119,24 +122,27 @@ def hub_bert(model) -> dict[str, torch.Tensor]:
 
 
 def old_config(config: dict, small: Small) -> dict:
-    """The same config in the form of transformers 4.x, which published folders have."""
-    old = dict(config) | small.generation | small.old
+    """The same config in the form of transformers 4.x, which published folders have: without the keys that only 5.x
+    writes, and without those whose value is the usual one."""
+    kind = small.config.model_type
+    old = {k: v for k, v in config.items() if v is not None and k not in NEW_KEYS and (k, v) not in USUAL}
+    old |= small.generation | small.old
     old["torch_dtype"] = old.pop("dtype")
     old["transformers_version"] = "4.40.0"
-    for key in ("layer_types", "scale_decoder_outputs"):
-        old.pop(key, None)
-    if small.config.model_type not in ("gemma2", "gemma3_text", "qwen3"):
+    if kind in ("llama", "mistral", "qwen2", "qwen3"):
+        old["tie_word_embeddings"] = config["tie_word_embeddings"]
+    if kind not in ("gemma2", "gemma3_text", "qwen3"):
         old.pop("head_dim", None)
-    rope = old.pop("rope_parameters", None)
-    if small.config.model_type == "gemma3_text":
+    rope = config.get("rope_parameters")
+    if kind == "gemma3_text":
         old |= {"rope_theta": rope["full_attention"]["rope_theta"], "rope_scaling": None, "sliding_window_pattern": 6,
                 "rope_local_base_freq": rope["sliding_attention"]["rope_theta"]}
     elif rope:
-        old["rope_theta"] = rope.pop("rope_theta")
-        kind = rope.pop("rope_type")
-        spelling = "rope_type" if kind == "llama3" else "type"
-        old["rope_scaling"] = None if kind == "default" else {spelling: kind, **rope}
-    if small.config.model_type in ("qwen2", "qwen3"):
+        scaling = {k: v for k, v in rope.items() if k not in ("rope_theta", "rope_type")}
+        spelling = "rope_type" if rope["rope_type"] == "llama3" else "type"
+        old["rope_theta"] = rope["rope_theta"]
+        old["rope_scaling"] = None if rope["rope_type"] == "default" else {spelling: rope["rope_type"], **scaling}
+    if kind in ("qwen2", "qwen3"):
         old["sliding_window"] = 16  # published folders have a number here, and use_sliding_window is false
     return old
 

@@ -46,11 +46,20 @@ def chinese(count: int) -> list[str]:
     return [line.split("\t")[1] for line in lines("cmn-eng-tatoeba/cmn.txt.gz", 500 * count)[250::500]]
 
 
-def continuation(model, inputs: dict, start: int, **options) -> tuple[list[int], float]:
-    """The new tokens without padding, and the score of beam search (0 for greedy)."""
-    found = model.generate(**inputs, do_sample=False, return_dict_in_generate=True, output_scores=True, **options)
-    score = found.sequences_scores[0].item() if options["num_beams"] > 1 else 0.0
-    return found.sequences[0, start:].tolist(), score
+def continuation(model, inputs: dict, start: int, beams: int, steps: int) -> dict:
+    """The new tokens; the distance of the best from the second (of scores of tokens in greedy search, smallest over all
+    steps; of hypotheses in beam search), which tells how much error the ids bear."""
+    found = model.generate(**inputs, do_sample=False, num_beams=beams, num_return_sequences=beams, max_new_tokens=steps,
+                           return_dict_in_generate=True, output_scores=True)
+    ids = found.sequences[0, start:].tolist()
+    ends = model.generation_config.eos_token_id
+    ends = ends if isinstance(ends, list) else [ends]
+    ids = ids[:next((i + 1 for i, token in enumerate(ids) if token in ends), len(ids))]
+    if beams > 1:
+        best, second = found.sequences_scores[:2].tolist()
+        return {"ids": ids, "score": best, "gap": best - second}
+    pairs = [scores[0].topk(2).values for scores in found.scores]
+    return {"ids": ids, "gap": min((first - second).item() for first, second in pairs)}
 
 
 def translation(folder: pathlib.Path):
@@ -63,8 +72,8 @@ def translation(folder: pathlib.Path):
         inputs = tokenizer(source, return_tensors="pt")
         entry = {"source": source, "reference": reference, "ids": inputs["input_ids"][0].tolist()}
         for name, beams in (("greedy", 1), ("beam", 5)):
-            ids, score = continuation(model, inputs, 1, num_beams=beams, max_new_tokens=128)
-            entry[name] = {"ids": ids, "text": tokenizer.decode(ids, skip_special_tokens=True), "score": score}
+            entry[name] = continuation(model, inputs, 1, beams, 128)
+            entry[name]["text"] = tokenizer.decode(entry[name]["ids"], skip_special_tokens=True)
         sentences.append(entry)
         if number == 0:
             decoder = torch.tensor([[model.config.decoder_start_token_id, *entry["greedy"]["ids"][:-1]]])
@@ -139,8 +148,9 @@ def continuations(folder: pathlib.Path):
         ids = torch.tensor([tokenizer(prompt)["input_ids"]])
         inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         logits = model(**inputs).logits[0]
-        new, _ = continuation(model, inputs, ids.shape[1], num_beams=1, max_new_tokens=CONTINUED)
-        prompts.append({"prompt": prompt, "ids": ids[0].tolist(), "new": new, "text": tokenizer.decode(new)})
+        new = continuation(model, inputs, ids.shape[1], 1, CONTINUED)
+        prompts.append({"prompt": prompt, "ids": ids[0].tolist(), "new": new["ids"], "gap": new["gap"],
+                        "text": tokenizer.decode(new["ids"])})
         if number == 0:
             tensors = {"in.ids": ids, "out.logits": logits}
         print(f"\r{folder.name}: {number + 1} of {len(PROMPTS)}", end="", file=sys.stderr, flush=True)

@@ -35,7 +35,7 @@ Import import_gpt2(const ForeignConfig& config, const io::TensorSource&) {
       .layers = config.integer({"n_layer", "num_hidden_layers"}),
       .block = {.embed = config.integer({"n_embd", "hidden_size"}),
                 .heads = config.integer({"n_head", "num_attention_heads"}),
-                .hidden = config.integer("n_inner", 0),
+                .hidden = config.integer({"n_inner", "intermediate_size"}, 0),
                 .norm = {.first = true, .eps = config.number("layer_norm_epsilon", 1e-5)},
                 .activation = import_activation(config, "activation_function", "gelu_new"),
                 .bias = true,

@@ -42,7 +42,7 @@ void write_settings(GgufBuilder& file, const ForeignConfig& config, std::string_
   integer("block_count", {"num_hidden_layers", "n_layer"});
   integer("context_length", {"max_position_embeddings", "n_positions"});
   integer("embedding_length", {"hidden_size", "n_embd"});
-  integer("feed_forward_length", "intermediate_size");
+  integer("feed_forward_length", {"intermediate_size", "n_inner"});
   integer("attention.head_count", {"num_attention_heads", "n_head"});
   integer("attention.head_count_kv", "num_key_value_heads");
   integer("attention.key_length", "head_dim");
@@ -60,10 +60,10 @@ void write_settings(GgufBuilder& file, const ForeignConfig& config, std::string_
   }
 }
 
-// Features k and k + D/2 of each head become 2k and 2k + 1.
+// Features k and k + D/2 of each head become 2k and 2k + 1, in matrices and biases.
 Tensor permuted(const Tensor& weight, std::int64_t heads) {
   const std::int64_t half = weight.size(0) / heads / 2;
-  const Tensor parts = reshape(weight, {heads, 2, half, weight.size(1)});
+  const Tensor parts = reshape(weight, {heads, 2, half, weight.numel() / weight.size(0)});
   return reshape(contiguous_copy(transpose(parts, 1, 2)), weight.shape());
 }
 
@@ -74,8 +74,8 @@ void write_golden(const Written& written, const HfCase& golden, const std::files
   const auto model = golden.model<CausalModel>();
   for (const NamedTensor& parameter : export_parameters(*model, gguf_names())) {
     Tensor value = parameter.tensor;
-    const bool q = parameter.name.find("attn_q.weight") != std::string::npos;
-    const bool k = parameter.name.find("attn_k.weight") != std::string::npos;
+    const bool q = parameter.name.find("attn_q.") != std::string::npos;
+    const bool k = parameter.name.find("attn_k.") != std::string::npos;
     if (written.permuted && (q || k)) {
       value = permuted(value, config.integer(q ? "num_attention_heads" : "num_key_value_heads"));
     }
