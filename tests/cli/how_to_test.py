@@ -15,8 +15,8 @@ import sys
 import tempfile
 
 HEED, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
-CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"], ["see"], ["embed"], ["hub"], ["fine-tune"],
-          ["README"]]
+CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"], ["see"], ["embed"],
+          ["hub"], ["fine-tune"], ["README"]]
 # Models from a hub that pages name, where they are on this machine. A block that names an absent one is skipped.
 MODELS = pathlib.Path(os.environ.get("HEED_MODELS") or pathlib.Path.home() / ".cache" / "heed-models")
 HUB = ["opus-mt-en-fr", "all-minilm-l6-v2", "all-mpnet-base-v2", "bert-base-uncased", "bge-small-zh-v1.5",
