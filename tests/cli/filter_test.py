@@ -177,6 +177,23 @@ def test_long_sentences(folder):
     assert "more than 3" in run(*call, "--on-long=stop", given=text, code=1)[1]
 
 
+def test_prefixes_and_languages(folder, sentences):
+    """Translations begin with the text given for all lines, or for each; this model has no languages to choose from."""
+    call = ["translate", "-m", folder / "t"]
+    two = "\n".join(sentences[:2]) + "\n"
+    plain = run(*call, given=two)[0].splitlines()
+    word = plain[0].split()[-1]
+    assert not plain[0].startswith(word)
+    out = run(*call, "--prefix", f"{word} {word}", given=two)[0].splitlines()
+    assert len(out) == 2 and all(line.startswith(f"{word} {word}") for line in out), out
+    out = run(*call, "--prefix-column", given=f"{sentences[0]}\t{word}\n{sentences[1]}\n")[0].splitlines()
+    assert out[0].startswith(word) and out[1] == plain[1], out
+    run(*call, "--prefix-column", "--prefix=a", code=2)
+    out, said = run(*call, "--list-languages")
+    assert out == "" and "no languages" in said
+    assert "writes one language" in run(*call, "--target-language=fr", given=two, code=1)[1]
+
+
 def test_closed_pipe(folder, sentences):
     """Whoever has read enough may go: no message, and no file half done."""
     with start("translate", "-m", folder / "t", "--window=1", "--attention-out", folder / "w.json") as process:
