@@ -5,6 +5,7 @@
 
 #include "heed/base/error.h"
 #include "heed/generation/gguf_files.h"
+#include "heed/io/config.h"
 #include "heed/io/paths.h"
 #include "heed/models/importers/encoder.h"
 #include "heed/models/importers/gguf.h"
@@ -50,7 +51,9 @@ void join_dense(io::TensorSource& tensors, const fs::path& place) {
 bool is_foreign(const std::filesystem::path& place) {
   if (is_gguf(place)) return true;
   const fs::path path = place / kConfigFile;
-  return io::exists(path) && ForeignConfig::read(path).has("model_type");
+  if (!io::exists(path)) return false;
+  const io::Value value = io::detail::read_config(path);
+  return value.table() != nullptr && io::find(*value.table(), "model_type") != nullptr;
 }
 
 ForeignFolder open_foreign(const std::filesystem::path& place) {

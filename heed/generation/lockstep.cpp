@@ -162,6 +162,7 @@ float Lockstep::log_probability(std::int64_t row, std::int32_t token) const {
 }
 
 float Lockstep::gain(std::int64_t row, std::int32_t token) const {
+  if (is_forced(row) || (plan_.is_end_certain && full(row))) return 0.0f;
   const bool is_changed = !plan_.changes.empty() && changed_ == ChangedScores::log_probabilities;
   return is_changed ? scores(row)[static_cast<std::size_t>(token)] : log_probability(row, token);
 }

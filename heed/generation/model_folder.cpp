@@ -97,9 +97,9 @@ std::unique_ptr<Model> make_model(const FolderConfig& config, const io::Safetens
                                   const fs::path& folder) {
   std::uint64_t stored = 0;
   for (const io::SafetensorsEntry& entry : weights.entries()) stored += entry.bytes.size();
-  // Weights may be stored in half the bytes, and initialising them takes temporary memory; tables
-  // of positions and small models need more than their weights.
-  constexpr std::uint64_t kFactor = 16, kExtra = std::uint64_t{256} << 20;
+  // Weights may be stored in half the bytes; tables of positions and small models need more than
+  // their weights.
+  constexpr std::uint64_t kFactor = 8, kExtra = std::uint64_t{128} << 20;
   const MemoryLimit limit(
       kFactor * stored + kExtra,
       fmt::format("[model] {} describes a model that is far larger than {}, which has {} tensors "

@@ -79,6 +79,16 @@ TensorSource TensorSource::open(const fs::path& path, TensorSourceOptions option
   return source;
 }
 
+namespace {
+
+// The size of the header comes first, and may have the first bytes of a pickle: 0x0280 is 640.
+bool looks_like_safetensors(std::span<const std::byte> bytes) {
+  constexpr std::size_t kSizeBytes = 8;
+  return bytes.size() > kSizeBytes && bytes[kSizeBytes] == std::byte{'{'};
+}
+
+}  // namespace
+
 TensorSource TensorSource::open_file(const fs::path& path, TensorSourceOptions options) {
   auto mapped = MappedFile::open(path);
   const auto bytes = mapped->bytes();
@@ -93,7 +103,8 @@ TensorSource TensorSource::open_file(const fs::path& path, TensorSourceOptions o
       check_whole(file, name);
       return TensorSource(file, name);
     }
-    if (TorchFile::recognises(bytes)) return TensorSource(TorchFile::parse(bytes, name), name);
+    if (!looks_like_safetensors(bytes) && TorchFile::recognises(bytes))
+      return TensorSource(TorchFile::parse(bytes, name), name);
     return TensorSource(SafetensorsFile::parse(bytes, {options.allow_trailing_bytes}, name), name);
   };
   TensorSource source = read();

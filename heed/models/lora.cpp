@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
 #include "heed/base/error.h"
 #include "heed/io/value.h"
@@ -47,8 +48,13 @@ void add_lora(Module& model, const LoraConfig& config, Generator& generator) {
   config.validate();
   HEED_CHECK(config.rank > 0, "[lora] rank {}: it must be at least 1", config.rank);
   model.requires_grad(false);
+  std::map<const std::byte*, int> uses;  // of each matrix; those used twice are tied
+  for (const NamedTensor& parameter : model.every_name()) {
+    ++uses[parameter.tensor.storage()->data()];
+  }
   int adapted = 0;
   each_linear(model, [&](std::string_view name, Linear& linear) {
+    if (uses[linear.weight.data.storage()->data()] > 1) return;
     const bool chosen = std::ranges::any_of(
         config.targets, [&](const std::string& target) { return matches(target, name); });
     if (!chosen) return;

@@ -26,7 +26,8 @@ struct LoraConfig {
   void validate() const;
 };
 
-/// Gives an adapter (up = 0) to every linear layer whose name matches one of the targets; all other
+/// Gives an adapter (up = 0) to every linear layer whose name matches one of the targets, except
+/// those whose matrix is tied to another (an output layer that shares the embeddings); all other
 /// parameters are frozen. Throws if no layer matches.
 void add_lora(Module& model, const LoraConfig& config, Generator& generator);
 

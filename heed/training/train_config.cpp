@@ -63,7 +63,7 @@ const ModelChoice& ModelSections::at(const ModelKind& kind) const {
 }
 
 void TrainConfig::fields(io::Fields& field) {
-  field("task", task, "translate, language (a language model) or classify");
+  field("task", task, "translate, language (a language model), classify or embed");
   field("kind", kind, "kind of model, named as its section below; empty: the first of the task");
   field("model", model, "folder to train into");
   field("train_sets", train_sets, "source and target, or one file with tabs; plain or gzip");

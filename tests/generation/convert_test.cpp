@@ -48,7 +48,7 @@ TEST(Export, EveryArchitectureGivesBackItsTensors) {
   EXPECT_GE(folders, 30);
 }
 
-class Convert : public testing::Test {
+class ConvertModel : public testing::Test {
  protected:
   static std::vector<std::vector<float>> scores(const std::filesystem::path& folder) {
     return classify_texts(load_text_classifier(folder), kTexts);
@@ -56,7 +56,7 @@ class Convert : public testing::Test {
   TempDir dir_;
 };
 
-TEST_F(Convert, ThereAndBack) {
+TEST_F(ConvertModel, ThereAndBack) {
   std::optional<test::HfEncoderFolder> hub("bert_classifier");
   const auto expected = scores(hub->path());
   convert_model(hub->path(), dir_ / "own");
@@ -75,7 +75,7 @@ TEST_F(Convert, ThereAndBack) {
   for (const io::TensorEntry& entry : theirs.entries()) EXPECT_TRUE(ours.contains(entry.name));
 }
 
-TEST_F(Convert, MergesAdapters) {
+TEST_F(ConvertModel, MergesAdapters) {
   TextGenerator generator = test::tiny_generator();
   Generator random(1);
   generator.model->adapt({.rank = 2}, random);
@@ -86,7 +86,7 @@ TEST_F(Convert, MergesAdapters) {
   EXPECT_EQ(load_text_generator(dir_ / "merged").model->lora().rank, 0);
 }
 
-TEST_F(Convert, SaysWhatCannotBeDone) {
+TEST_F(ConvertModel, SaysWhatCannotBeDone) {
   std::filesystem::create_directory(dir_ / "own");
   save_model(test::tiny_generator(), dir_ / "own");
   EXPECT_THAT(error_message([&] { export_model(dir_ / "own", dir_ / "out"); }),

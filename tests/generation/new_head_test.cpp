@@ -62,7 +62,10 @@ TEST_F(NewHead, ItsFolderIsThatOfAClassifier) {
   test::HfEncoderFolder hub("bert");
   hub.write(  // a folder of sentence-transformers
       "modules.json",
-      R"([{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}])");
+      R"([{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+          {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+  hub.write("1_Pooling/config.json",
+            R"({"word_embedding_dimension": 16, "pooling_mode_mean_tokens": true})");
   const TextClassifier classifier = load(hub.path(), {"no", "yes"});
   std::filesystem::create_directory(dir_ / "own");
   save_model(classifier, dir_ / "own");

@@ -145,7 +145,8 @@ TEST(TransformerLayer, NetworksOfAllKinds) {
     BlockConfig config = small();
     config.activation = kind;
     TransformerLayer layer(config);
-    const bool gated = kind == FeedForwardKind::swiglu || kind == FeedForwardKind::geglu;
+    const bool gated = kind == FeedForwardKind::swiglu || kind == FeedForwardKind::geglu ||
+                       kind == FeedForwardKind::geglu_tanh;
     EXPECT_EQ(is_gated, gated) << name;
     ASSERT_EQ(layer.feed_forward.gated.has_value(), gated) << name;
     ASSERT_EQ(layer.feed_forward.plain.has_value(), !gated) << name;

@@ -36,9 +36,9 @@ class EmbeddingJobTest : public testing::Test {
     config_.batch_sentences = 6;
     config_.trainer.schedule.kind = Schedule::constant;
     config_.trainer.schedule.warmup = 0;
-    config_.trainer.schedule.peak = 0.003;
-    config_.trainer.save_freq = "20u";
-    config_.trainer.valid_freq = "20u";
+    config_.trainer.schedule.peak = 0.01;
+    config_.trainer.save_freq = "200u";
+    config_.trainer.valid_freq = "200u";
   }
   test::HfEncoderFolder hub_{"bert"};
   TempDir dir_;
@@ -91,7 +91,7 @@ TEST_F(EmbeddingJobTest, TheLossIsTheFormula) {
 
 TEST_F(EmbeddingJobTest, TextsThatBelongTogetherBecomeSimilar) {
   config_.model = (dir_ / "out").string();
-  config_.trainer.after = "60u";
+  config_.trainer.after = "200u";
   const MadeJob before = make_job(config_, std::nullopt);
   before.job->model().eval();
   const auto untrained = before.job->validate();
@@ -101,7 +101,7 @@ TEST_F(EmbeddingJobTest, TextsThatBelongTogetherBecomeSimilar) {
   after.job->model().eval();
   const auto trained = after.job->validate();
   ASSERT_EQ(trained[1].name, "accuracy");
-  EXPECT_LT(trained[0].value, 0.5 * untrained[0].value);
+  EXPECT_LT(trained[0].value, 0.7 * untrained[0].value);
   EXPECT_GT(trained[1].value, untrained[1].value);
 }
 

@@ -123,6 +123,7 @@ TEST_F(FineTuning, SaysWhatIsWrong) {
   EXPECT_THAT(error(), HasSubstr("leave vocabs out"));
   config_.vocabs = {};
   config_.task = Task::classify;
+  io::write_file(dir_ / "text", "a\tabc\n");
   EXPECT_THAT(error(), HasSubstr("holds a model for task \"language\""));
   config_.start_from = "";
   config_.lora.rank = 2;

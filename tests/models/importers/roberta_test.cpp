@@ -21,10 +21,10 @@ TEST(ImportRoberta, XlmRobertaIsTheSame) { test::expect_golden_fillings("xlm_rob
 TEST(ImportRoberta, PositionsBeginAfterThePaddingToken) {
   const test::HfCase golden("roberta");
   const auto model = golden.model<EncodingModel>();
-  EXPECT_EQ(model->max_length(), 32) << "34 rows, of which two come before the first position";
+  EXPECT_EQ(model->max_length(), 16) << "18 rows, of which two come before the first position";
   Import import = test::changed_import("roberta", "\"pad_token_id\": 1", "\"pad_token_id\": 3");
   EXPECT_EQ(import.model.config_of<SentenceEncoder>()->encoder.block.positions.text(),
-            "learned max_length=34 offset=4");
+            "learned max_length=18 offset=4");
 }
 
 }  // namespace
