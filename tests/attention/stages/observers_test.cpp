@@ -290,8 +290,8 @@ TEST(Observers, WhatIsHiddenIsNotShown) {
 
 TEST(Observers, InDecoding) {
   for (const DType dtype : {DType::f32, DType::bf16}) {
-    for (const std::int64_t Tq : {1, 3, 40}) {
-      Operands x = operands(Tq, 1500);
+    for (const std::int64_t Tq : {1, 3, 20}) {
+      Operands x = operands(Tq, 1100);
       KvCache cache({.batch = B, .heads = G, .features = D, .value_features = 5, .dtype = dtype});
       cache.append(x.k, x.v);
       x.k = cast_data(cache.keys(), DType::f32);
