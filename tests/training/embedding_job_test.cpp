@@ -36,9 +36,9 @@ class EmbeddingJobTest : public testing::Test {
     config_.batch_sentences = 6;
     config_.trainer.schedule.kind = Schedule::constant;
     config_.trainer.schedule.warmup = 0;
-    config_.trainer.schedule.peak = 0.01;
-    config_.trainer.save_freq = "200u";
-    config_.trainer.valid_freq = "200u";
+    config_.trainer.schedule.peak = 0.003;
+    config_.trainer.save_freq = "600u";
+    config_.trainer.valid_freq = "600u";
   }
   test::HfEncoderFolder hub_{"bert"};
   TempDir dir_;
@@ -91,7 +91,7 @@ TEST_F(EmbeddingJobTest, TheLossIsTheFormula) {
 
 TEST_F(EmbeddingJobTest, TextsThatBelongTogetherBecomeSimilar) {
   config_.model = (dir_ / "out").string();
-  config_.trainer.after = "200u";
+  config_.trainer.after = "600u";
   const MadeJob before = make_job(config_, std::nullopt);
   before.job->model().eval();
   const auto untrained = before.job->validate();
