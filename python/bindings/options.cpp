@@ -17,7 +17,18 @@ bool fits(const io::Value& given, const io::Value& usual) {
   return given.data.index() == usual.data.index();
 }
 
-std::string type_name(const io::Value& usual) {
+// The type of a field without a value, by its name in help.
+std::string optional_type(std::string_view type) {
+  const auto begins = [&](std::string_view with) { return type.starts_with(with); };
+  const char* const plain = begins("true|false") ? "bool"
+                            : begins("integer")  ? "int"
+                            : begins("number")   ? "float"
+                                                 : "str";
+  return fmt::format("{} | None", plain);
+}
+
+std::string type_name(const io::Value& usual, std::string_view type) {
+  if (usual.is_null()) return optional_type(type);
   if (usual.boolean() != nullptr) return "bool";
   if (usual.integer() != nullptr) return "int";
   if (usual.floating() != nullptr) return "float";
@@ -57,9 +68,10 @@ std::string signature(const std::string& before, const io::Fields& fields,
                       const std::string& after) {
   std::string text = before;
   const io::Value defaults = fields.write();
-  for (const auto& [name, value] : *defaults.table()) {
-    text +=
-        fmt::format(", {}: {} = {}", name, type_name(value), nb::repr(object_of(value)).c_str());
+  for (const io::FieldInfo& info : fields.list()) {
+    const io::Value& value = *io::find(*defaults.table(), info.path);
+    text += fmt::format(", {}: {} = {}", info.path, type_name(value, info.type),
+                        nb::repr(object_of(value)).c_str());
   }
   return text + after;
 }

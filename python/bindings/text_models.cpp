@@ -92,7 +92,8 @@ void bind_language_model(nb::module_& m) {
       .def(
           "generate_batch",
           [](const TextGenerator& self, nb::handle prompts, const nb::kwargs& options) {
-            const GenerateOptions search = options_of(usual_options(self), "generate_batch", options);
+            const GenerateOptions search =
+                options_of(usual_options(self), "generate_batch", options);
             const std::vector<std::string> texts = texts_of("prompts", prompts);
             const Unlocked released;
             std::vector<std::vector<Continuation>> results;

@@ -20,7 +20,7 @@ CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"]
 # Models from a hub that pages name, where they are on this machine. A block that names an absent one is skipped.
 MODELS = pathlib.Path(os.environ.get("HEED_MODELS") or pathlib.Path.home() / ".cache" / "heed-models")
 HUB = ["opus-mt-en-fr", "all-minilm-l6-v2", "all-mpnet-base-v2", "bert-base-uncased", "bge-small-zh-v1.5",
-       "smollm2-135m-instruct", "qwen2.5-coder-0.5b-instruct"]
+       "smollm2-135m-instruct", "qwen2.5-coder-0.5b-instruct", "nllb-200-distilled-600M"]
 # Its commands install the package, as python/tests/wheel_check.py does; python/tests/test_documents.py runs the rest.
 ELSEWHERE = {"python"}
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -120,7 +120,7 @@ def run_page(folder, name):
         absent = absent_model(block)
         if absent:
             print(f"skipped: {absent} is not in {MODELS} (python3 ../shared/models/get.py {absent})")
-            break  # later blocks may need what this one makes
+            continue
         sh(folder, shortened(block))
     print(f"{name}: {len(blocks)} blocks")
 
