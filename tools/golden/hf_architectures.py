@@ -58,13 +58,13 @@ def encoder_decoders() -> list[Small]:
                               activation_function="relu", scale_embedding=True, share_encoder_decoder_embeddings=False,
                               tie_word_embeddings=False, pad_token_id=58, decoder_start_token_id=58),
               last=0, seed=103, generation={"bad_words_ids": [[58]], "forced_eos_token_id": 0, "num_beams": 4, "max_length": 32}),
-        Small("t5", hf.T5ForConditionalGeneration, hf.T5Config(**t5), last=1, seed=61,
+        Small("t5", hf.T5ForConditionalGeneration, hf.T5Config(**t5), last=1, seed=102,
               gradients=("shared.weight", "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight",
                          "decoder.block.1.layer.1.EncDecAttention.k.weight", "encoder.final_layer_norm.weight")),
         Small("t5_v1_1", hf.T5ForConditionalGeneration,
               hf.T5Config(**t5, feed_forward_proj="gated-gelu", tie_word_embeddings=False), last=1, seed=71, untied=True,
               old={"tie_word_embeddings": False}),
-        Small("mt5", hf.MT5ForConditionalGeneration, hf.MT5Config(**t5), last=1, seed=4, untied=True,
+        Small("mt5", hf.MT5ForConditionalGeneration, hf.MT5Config(**t5), last=1, seed=11, untied=True,
               old={"tie_word_embeddings": False, "tokenizer_class": "T5Tokenizer"}),
         Small("bart", hf.BartForConditionalGeneration, hf.BartConfig(**sizes), first=0, last=2, seed=22,
               generation={"forced_bos_token_id": 0, "forced_eos_token_id": 2, "num_beams": 4, "max_length": 32},
@@ -111,10 +111,10 @@ def decoders() -> list[Small]:
                    "original_max_position_embeddings": 32, **theta},
         "llama_yarn": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, **theta},
     }
-    seeds = {"llama_linear": 2, "llama_dynamic": 10, "llama3": 11, "llama_yarn": 4}
+    seeds = {"llama_linear": 2, "llama_dynamic": 10, "llama3": 11, "llama_yarn": 5}
     longest = {"llama_linear": 64, "llama_dynamic": 8, "llama3": 256, "llama_yarn": 256}
     return [
-        Small("gpt2", hf.GPT2LMHeadModel, gpt2(n_layer=2, n_inner=24, layer_norm_epsilon=EPS), seed=37),
+        Small("gpt2", hf.GPT2LMHeadModel, gpt2(n_layer=2, n_inner=24, layer_norm_epsilon=EPS), seed=17),
         Small("llama", hf.LlamaForCausalLM, hf.LlamaConfig(**llama), first=1, seed=24,
               gradients=("model.embed_tokens.weight", "model.layers.0.self_attn.k_proj.weight",
                          "model.layers.1.mlp.gate_proj.weight", "model.layers.0.input_layernorm.weight", "lm_head.weight")),
@@ -155,6 +155,6 @@ def stored_otherwise() -> list[Small]:
         Small("bert_old_names", hf.BertForMaskedLM, hf.BertConfig(**sizes, max_position_embeddings=16), 3, 4, storage="old_names"),
         Small("llama_shards", hf.LlamaForCausalLM, hf.LlamaConfig(**decoder, attention_bias=True, mlp_bias=True), first=1, seed=1,
               storage="shards"),
-        Small("qwen2_bf16", hf.Qwen2ForCausalLM, qwen2(decoder), seed=0, storage="bf16"),
+        Small("qwen2_bf16", hf.Qwen2ForCausalLM, qwen2(decoder), seed=2, storage="bf16"),
         Small("bert_f16", hf.BertModel, hf.BertConfig(**sizes, max_position_embeddings=16), 3, 4, storage="f16"),
     ]

@@ -234,7 +234,8 @@ def generated(folder, small: Small, inputs, span: float) -> dict[str, torch.Tens
     counts = (greedy >= 0).sum(1).tolist()
     if small.storage == "safetensors" and not (min(counts) < STEPS - 1 and max(counts) == STEPS and min(counts) > 1):
         raise Unsuitable(f"greedy lengths {counts}")
-    if max(len(set(row.tolist())) for row in greedy) < 6 or greedy[0, 1] == greedy[1, 1]:
+    distinct = [len(set(row.tolist()) - {-1}) for row in greedy]
+    if any(number < min(4, count - 1) for number, count in zip(distinct, counts)) or greedy[0, 1] == greedy[1, 1]:
         raise Unsuitable("greedy search repeats itself")
     beam, scores = generate(folder, small, inputs, BEAM)
     if torch.equal(beam, greedy):
