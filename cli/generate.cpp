@@ -202,7 +202,8 @@ void add_search_flags(CLI::App& verb, const std::shared_ptr<GenerateFlags>& flag
 void add_generate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("generate", "Write text with a language model");
   const auto flags = std::make_shared<GenerateFlags>();
-  verb->add_option("-m,--model", flags->model, "the folder of a language model, or a GGUF file")->required();
+  verb->add_option("-m,--model", flags->model, "the folder of a language model, or a GGUF file")
+      ->required();
   add_text_flags(*verb, *flags);
   add_thread_flag(*verb, flags->threads);
   add_search_flags(*verb, flags);
