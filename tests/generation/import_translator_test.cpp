@@ -82,7 +82,9 @@ void expect_results(const Folder& folder) {
       const Translator::Source source{folder.golden.prompt(row)};
       const Hypothesis found = translator.search_batch({&source, 1}, options).at(0).at(0);
       EXPECT_EQ(found.tokens, folder.golden.found(key, row, format.ends)) << key << ", row " << row;
-      if (beam_size > 1) EXPECT_NEAR(found.score, scores[row], 1e-4);
+      if (beam_size > 1) {
+        EXPECT_NEAR(found.score, scores[row], 1e-4);
+      }
     }
   }
 }

@@ -67,7 +67,9 @@ TEST_F(FineTuning, FrozenParametersStay) {
   int changed = 0;
   for (std::size_t i = 0; i < after.size(); ++i) {
     const bool same = test::same_bits(before[i].tensor, after[i].tensor);
-    if (after[i].name.starts_with("tokens.")) EXPECT_TRUE(same) << after[i].name;
+    if (after[i].name.starts_with("tokens.")) {
+      EXPECT_TRUE(same) << after[i].name;
+    }
     changed += same ? 0 : 1;
   }
   EXPECT_GT(changed, 0);
@@ -80,7 +82,9 @@ TEST_F(FineTuning, AdaptersAreSavedAndMerged) {
   EXPECT_EQ(generator.model->lora().rank, 2);
   for (const NamedTensor& parameter : parameters("start")) {
     for (const NamedTensor& now : generator.model->named_parameters()) {
-      if (now.name == parameter.name) EXPECT_TRUE(test::same_bits(now.tensor, parameter.tensor));
+      if (now.name == parameter.name) {
+        EXPECT_TRUE(test::same_bits(now.tensor, parameter.tensor)) << now.name;
+      }
     }
   }
   const Tensor ids = from_values<std::int64_t>({4, 5, 6, 4}, {1, 4});
