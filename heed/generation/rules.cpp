@@ -21,8 +21,7 @@ Rule ban_sequences(std::vector<std::vector<std::int32_t>> sequences) {
     for (const std::vector<std::int32_t>& sequence : sequences) {
       const std::size_t context = sequence.size() - 1;
       if (prefix.size() < context) continue;
-      if (std::equal(sequence.begin(), sequence.end() - 1,
-                     prefix.end() - std::ssize(sequence) + 1)) {
+      if (std::ranges::equal(std::span(sequence).first(context), prefix.last(context))) {
         banned.push_back(sequence.back());
       }
     }
