@@ -21,6 +21,7 @@ std::string type_name(const io::Value& usual) {
   if (usual.boolean() != nullptr) return "bool";
   if (usual.integer() != nullptr) return "int";
   if (usual.floating() != nullptr) return "float";
+  if (usual.list() != nullptr) return "list[str] | tuple[str, ...]";
   return "str";
 }
 
