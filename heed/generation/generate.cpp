@@ -7,6 +7,7 @@
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/generation/endless_steps.h"
+#include "heed/generation/json_rule.h"
 #include "heed/generation/plan.h"
 #include "heed/generation/search.h"
 #include "heed/generation/stop_text.h"
@@ -65,6 +66,14 @@ SearchPlan plan_of(const TextGenerator& generator, const Prompt& prompt,
                 prompt.tokens);
   plan.is_cut = true;
   if (!options.stop.empty()) plan.stop = stop_at(tokenizer, options.stop, prompt.tokens);
+  if (options.json_object) {
+    JsonRule json = require_json(tokenizer, prompt.tokens);
+    plan.rules.push_back(std::move(json.rule));
+    plan.stop = [before = std::move(plan.stop),
+                 complete = std::move(json.stop)](std::span<const std::int32_t> tokens) {
+      return complete(tokens) || (before && before(tokens));
+    };
+  }
   // A model may have more outputs than there are tokens, so that their number is a round one.
   const std::int64_t outputs = generator.model->vocabulary(), tokens = tokenizer.size();
   if (outputs > tokens) {
@@ -97,6 +106,7 @@ void GenerateOptions::fields(io::Fields& field) {
   field("max_length", search.max_length, "maximum number of tokens of a text", {.min = 0});
   field("ignore_end", ignore_end, "continue to max_length; the tokens that end texts are not used");
   field("stop", stop, "strings at which a text ends; it does not contain them");
+  field("json_object", json_object, "the text is a JSON object, complete unless it is too long");
   search.choice_fields(field);
 }
 

@@ -31,6 +31,7 @@ struct GenerateOptions {
                           .top_k = 200};
   bool ignore_end = false;             // texts go on to max_length
   std::vector<std::string> stop = {};  // a text ends before the first of these
+  bool json_object = false;            // a text is a JSON object
 
   void fields(io::Fields& field);
   void validate() const;

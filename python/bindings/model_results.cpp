@@ -26,8 +26,8 @@ nb::list strings(const std::vector<std::string>& texts) {
 // ---- texts --------------------------------------------------------------------------------------
 
 template <typename T>
-void bind_written(nb::module_& m, const char* name, const char* doc) {
-  nb::class_<T>(m, name, doc)
+nb::class_<T> bind_written(nb::module_& m, const char* name, const char* doc) {
+  return nb::class_<T>(m, name, doc)
       .def_prop_ro("text", [](const T& self) { return to_str(self.text); })
       .def_prop_ro(
           "tokens", [](const T& self) { return strings(self.pieces); },
@@ -194,7 +194,12 @@ ModelAttention attention_for(const Translator& translator, const std::string& so
 
 void bind_model_results(nb::module_& m) {
   bind_written<PyTranslation>(m, "Translation", "One translation of a sentence.");
-  bind_written<Continuation>(m, "Continuation", "One continuation of a text.");
+  bind_written<Continuation>(m, "Continuation", "One continuation of a text.")
+      .def_prop_ro(
+          "finish",
+          [](const Continuation& self) { return to_str(io::enum_name(self.hypothesis.finish)); },
+          "Why the text is complete: 'end' (the model ended it), 'stop' (a stop string) or "
+          "'length'.");
   bind_attention_of_models(m);
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "heed/base/error.h"
+#include "heed/generation/chat.h"
 #include "heed/generation/classify.h"
 #include "heed/generation/generate.h"
 #include "heed/generation/model_folder.h"
@@ -11,6 +12,7 @@
 #include "python/bindings/interrupt.h"
 #include "python/bindings/model_results.h"
 #include "python/bindings/options.h"
+#include "python/bindings/python_error.h"
 #include "python/bindings/tree.h"
 #include "python/bindings/unlocked.h"
 
@@ -21,12 +23,12 @@ namespace {
 
 using OnText = std::function<void(const std::string& text)>;
 
-std::vector<Continuation> continue_text(const TextGenerator& generator, const std::string& prompt,
+std::vector<Continuation> continue_text(const TextGenerator& generator, const Prompt& prompt,
                                         std::uint64_t stream, const GenerateOptions& options,
                                         const OnText& on_text) {
   std::vector<Continuation> results;
   for (GeneratedText& found : generate_text(
-           generator, read_prompt(generator, prompt), options,
+           generator, prompt, options,
            {.stream = stream, .on_text = on_text, .on_step = [check = InterruptCheck()]() mutable {
               check();
             }})) {
@@ -46,12 +48,47 @@ OnText in_python(nb::handle function) {
   };
 }
 
+// Messages from a list of dicts.
+std::vector<ChatMessage> messages_of(nb::handle messages) {
+  std::vector<ChatMessage> all;
+  const auto member = [&](nb::handle message, const char* key) {
+    const std::string name = fmt::format("messages[{}]", all.size());
+    if (PyMapping_Check(message.ptr()) == 0 || !nb::cast<bool>(message.attr("__contains__")(key))) {
+      throw_type_error(
+          "{}: it must be a dict with 'role' and 'content', for example "
+          "{{'role': 'user', 'content': 'Hello'}}",
+          name);
+    }
+    return text_of(fmt::format("{}['{}']", name, key), message[key]);
+  };
+  for (const nb::handle message : nb::iter(messages)) {
+    all.push_back({member(message, "role"), member(message, "content")});
+  }
+  return all;
+}
+
+// The text of the best result; `read` makes the prompt.
+template <typename Read>
+nb::str generate_one(const TextGenerator& self, const Read& read, nb::handle on_text,
+                     const GenerateOptions& options) {
+  const OnText tell = in_python(on_text);
+  const auto found = [&] {
+    const Unlocked released;
+    return continue_text(self, read(), 0, options, tell);
+  }();
+  return to_str(found.empty() ? "" : found[0].text);
+}
+
 void bind_language_model(nb::module_& m) {
   GenerateOptions usual;
   const io::Fields fields(usual);
   const std::string one = signature(
       "def generate(self, prompt: str = '', *, on_text: collections.abc.Callable[[str], object] | "
       "None = None",
+      fields, ") -> str");
+  const std::string chat = signature(
+      "def chat(self, messages: collections.abc.Iterable[collections.abc.Mapping[str, str]], *, "
+      "on_text: collections.abc.Callable[[str], object] | None = None",
       fields, ") -> str");
   const std::string batch =
       signature("def generate_batch(self, prompts: collections.abc.Iterable[str], *", fields,
@@ -78,17 +115,26 @@ void bind_language_model(nb::module_& m) {
           "generate",
           [](const TextGenerator& self, nb::handle prompt, nb::handle on_text,
              const nb::kwargs& options) {
-            const GenerateOptions search = options_of(usual_options(self), "generate", options);
             const std::string text = text_of("prompt", prompt);
-            const OnText tell = in_python(on_text);
-            const auto found = [&] {
-              const Unlocked released;
-              return continue_text(self, text, 0, search, tell);
-            }();
-            return to_str(found.empty() ? "" : found[0].text);
+            return generate_one(
+                self, [&] { return read_prompt(self, text); }, on_text,
+                options_of(usual_options(self), "generate", options));
           },
           nb::arg("prompt") = "", nb::kw_only(), nb::arg("on_text") = nb::none(),
           nb::arg("options"), nb::sig(one.c_str()), one_help.c_str())
+      .def(
+          "chat",
+          [](const TextGenerator& self, nb::handle messages, nb::handle on_text,
+             const nb::kwargs& options) {
+            const std::vector<ChatMessage> all = messages_of(messages);
+            return generate_one(
+                self, [&] { return read_chat(self, all); }, on_text,
+                options_of(usual_options(self), "chat", options));
+          },
+          nb::arg("messages"), nb::kw_only(), nb::arg("on_text") = nb::none(), nb::arg("options"),
+          nb::sig(chat.c_str()),
+          "The answer of a model that has a chat template to messages such as "
+          "{'role': 'user', 'content': 'Hello'}; on_text and options as in generate.")
       .def(
           "generate_batch",
           [](const TextGenerator& self, nb::handle prompts, const nb::kwargs& options) {
@@ -99,7 +145,8 @@ void bind_language_model(nb::module_& m) {
             std::vector<std::vector<Continuation>> results;
             results.reserve(texts.size());
             for (const std::string& text : texts) {
-              results.push_back(continue_text(self, text, results.size(), search, {}));
+              results.push_back(
+                  continue_text(self, read_prompt(self, text), results.size(), search, {}));
             }
             return results;
           },

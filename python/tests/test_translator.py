@@ -275,6 +275,42 @@ def test_numbers_out_of_range_are_named(
         language_model.generate("a", **options)
 
 
+def test_texts_stop(language_model: heed.LanguageModel) -> None:
+    text = language_model.generate("The dog", max_length=40)
+    stop = text[10:12]
+    pieces: list[str] = []
+    cut = language_model.generate(
+        "The dog", max_length=40, stop=["\0never", stop], on_text=pieces.append
+    )
+    assert cut == text[: text.index(stop)] == "".join(pieces)
+    found = language_model.generate_batch(["The dog"], max_length=40, stop=(stop,))[0][0]
+    assert found.text == cut and found.finish == "stop"
+    assert language_model.generate_batch(["The dog"], max_length=9)[0][0].finish == "length"
+    with pytest.raises(heed.Error, match="stop string is empty"):
+        language_model.generate("The dog", stop=[""])
+    with pytest.raises(TypeError, match="stop"):
+        language_model.generate("The dog", stop="x")  # type: ignore[arg-type]
+
+
+def test_options_of_sampling(language_model: heed.LanguageModel) -> None:
+    greedy = language_model.generate("The dog", method="beam", max_length=20)
+    assert language_model.generate("The dog", min_p=1.0, max_length=20) == greedy
+    other = language_model.generate("The dog", method="beam", max_length=20, presence_penalty=100.0)
+    assert len(set(other)) == 20
+    assert language_model.generate("The dog", repetition_penalty=1.5, max_length=20) != greedy
+
+
+def test_a_model_without_chat_template_does_not_chat(language_model: heed.LanguageModel) -> None:
+    with pytest.raises(heed.Error, match="no chat template"):
+        language_model.chat([{"role": "user", "content": "Hello"}])
+    with pytest.raises(TypeError, match=r"messages\[0\].*'role' and 'content'"):
+        language_model.chat([{"role": "user"}])
+    with pytest.raises(TypeError, match=r"messages\[0\]\['content'\]"):
+        language_model.chat([{"role": "user", "content": 3}])  # type: ignore[dict-item]
+    with pytest.raises(TypeError, match=r"messages\[0\]"):
+        language_model.chat("Hello")  # type: ignore[arg-type]
+
+
 def test_what_on_text_raises_is_raised(language_model: heed.LanguageModel) -> None:
     def refuse(text: str) -> None:
         raise LookupError(text)
