@@ -81,7 +81,11 @@ ForeignConfig read_generation(const std::filesystem::path& folder) {
 
 std::shared_ptr<Origin> origin_of(const ForeignFolder& folder) {
   if (folder.tensors.gguf() != nullptr) {
-    return std::make_shared<Origin>(gguf_files(folder.config, folder.tensors));
+    // Made only for a model that is written again: the tokenizer is most of the time to load one.
+    return std::make_shared<Origin>([path = folder.path] {
+      const ForeignFolder again = open_foreign(path);
+      return gguf_files(again.config, again.tensors);
+    });
   }
   return std::make_shared<Origin>(folder.path);
 }

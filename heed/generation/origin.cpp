@@ -36,31 +36,33 @@ constexpr std::array<std::string_view, 22> kFiles = {"config.json",
                                                      "target_vocab.json"};
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
-}  // namespace
-
-std::vector<Tokenizer::File> Origin::read() const {
-  if (folder_.empty()) return files_;
+std::vector<Tokenizer::File> read_files(const fs::path& folder) {
   std::vector<Tokenizer::File> all;
   for (const std::string_view name : kFiles) {
-    const fs::path path = folder_ / name;
+    const fs::path path = folder / name;
     if (io::exists(path)) all.push_back({std::string(name), io::read_file(path, kMostBytes)});
   }
   return all;
 }
 
+}  // namespace
+
+Origin::Origin(const std::filesystem::path& folder)
+    : Origin([folder] { return read_files(folder); }) {}
+
 void Origin::hold() {
   files_ = read();
-  folder_.clear();
+  make_ = {};
 }
 
 void Origin::replace(Tokenizer::File file) {
-  if (!folder_.empty()) hold();
+  hold();
   std::erase_if(files_, [&](const Tokenizer::File& other) { return other.name == file.name; });
   files_.push_back(std::move(file));
 }
 
 void Origin::remove(std::span<const std::string_view> names) {
-  if (!folder_.empty()) hold();
+  hold();
   std::erase_if(files_, [&](const Tokenizer::File& file) {
     return std::ranges::find(names, file.name) != names.end();
   });

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,10 +20,10 @@ inline constexpr std::string_view kOriginFolder = "origin";
 class Origin {
  public:
   /// The files of a folder that belong to a model; they are read when they are needed.
-  explicit Origin(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  /// Files that were made from something else, such as the metadata of a GGUF file. Names may have
-  /// folders: "1_Pooling/config.json".
-  explicit Origin(std::vector<Tokenizer::File> files) : files_(std::move(files)) {}
+  explicit Origin(const std::filesystem::path& folder);
+  /// Files that are made from something else when they are needed, such as the metadata of a GGUF
+  /// file. Names may have folders: "1_Pooling/config.json".
+  explicit Origin(std::function<std::vector<Tokenizer::File>()> make) : make_(std::move(make)) {}
 
   /// Reads all files now: for a run that is longer than the folder may exist.
   void hold();
@@ -34,10 +35,10 @@ class Origin {
   void write(const std::filesystem::path& folder) const;
 
  private:
-  std::vector<Tokenizer::File> read() const;
+  std::vector<Tokenizer::File> read() const { return make_ ? make_() : files_; }
 
-  std::filesystem::path folder_;        // empty if the files are held
-  std::vector<Tokenizer::File> files_;  // if they are held
+  std::function<std::vector<Tokenizer::File>()> make_;  // none if the files are held
+  std::vector<Tokenizer::File> files_;                  // if they are held
 };
 
 }  // namespace heed

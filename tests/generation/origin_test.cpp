@@ -55,8 +55,15 @@ TEST_F(OriginTest, FilesMayBeReplacedAndRemoved) {
 }
 
 TEST_F(OriginTest, FilesMayBeMade) {
-  Origin(std::vector<Tokenizer::File>{{"config.json", "{}"}, {"1_Pooling/config.json", "[]"}})
-      .write(dir_ / "to");
+  int made = 0;
+  Origin origin([&] {
+    ++made;
+    return std::vector<Tokenizer::File>{{"config.json", "{}"}, {"1_Pooling/config.json", "[]"}};
+  });
+  EXPECT_EQ(made, 0) << "only when they are needed";
+  origin.hold();
+  origin.write(dir_ / "to");
+  EXPECT_EQ(made, 1);
   expect_written();
 }
 
