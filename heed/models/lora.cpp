@@ -5,8 +5,8 @@
 #include <map>
 
 #include "heed/base/error.h"
+#include "heed/base/wildcard.h"
 #include "heed/io/value.h"
-#include "heed/models/importers/tensor_rules.h"
 #include "heed/nn/init.h"
 #include "heed/nn/linear.h"
 #include "heed/tensor/create.h"
@@ -48,15 +48,15 @@ void add_lora(Module& model, const LoraConfig& config, Generator& generator) {
   config.validate();
   HEED_CHECK(config.rank > 0, "[lora] rank {}: it must be at least 1", config.rank);
   model.requires_grad(false);
-  std::map<const std::byte*, int> uses;  // of each matrix; those used twice are tied
+  std::map<ParameterKey, int> uses;  // of each matrix; those used twice are tied
   for (const NamedTensor& parameter : model.every_name()) {
-    ++uses[parameter.tensor.storage()->data()];
+    ++uses[key_of(parameter.tensor)];
   }
   int adapted = 0;
   each_linear(model, [&](std::string_view name, Linear& linear) {
-    if (uses[linear.weight.data.storage()->data()] > 1) return;
+    if (uses[key_of(linear.weight.data)] > 1) return;
     const bool chosen = std::ranges::any_of(
-        config.targets, [&](const std::string& target) { return matches(target, name); });
+        config.targets, [&](const std::string& target) { return matches_wildcard(target, name); });
     if (!chosen) return;
     Adapter adapter{.down = empty({config.rank, linear.weight.in()}, linear.weight.dtype()),
                     .up = zeros({linear.weight.out(), config.rank}, linear.weight.dtype()),
@@ -85,7 +85,7 @@ int merge_lora(Module& model) {
 void freeze_parameters(Module& model, const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns) {
     const int frozen =
-        model.freeze([&](const std::string& name) { return matches(pattern, name); });
+        model.freeze([&](const std::string& name) { return matches_wildcard(pattern, name); });
     HEED_CHECK(frozen > 0,
                "[train] freeze: no parameter matches {}: `heed inspect` shows their names",
                io::in_quotes(pattern));

@@ -98,14 +98,11 @@ class Plan {
   LoadReport report() && { return std::move(report_); }
 
  private:
-  // Tensors with the same key are one parameter under several names.
-  using Key = std::pair<const std::byte*, std::int64_t>;
   struct Source {
     std::string_view name;
     Tensor to;
     const SafetensorsEntry* entry;
   };
-  static Key key_of(const Tensor& x) { return {x.storage()->data(), x.offset()}; }
 
   template <typename... Args>
   void complain(fmt::format_string<Args...> format, Args&&... args) {
@@ -140,7 +137,7 @@ class Plan {
                : fmt::format("missing '{}' (the file has '{}')", name, io::printable(guess));
   }
 
-  std::map<Key, Source> sources_;
+  std::map<ParameterKey, Source> sources_;
   std::vector<std::string> problems_;
   LoadReport report_;
 };

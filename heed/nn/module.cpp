@@ -9,10 +9,6 @@
 namespace heed {
 namespace {
 
-// Tensors with the same key are the same parameter.
-using Key = std::pair<const std::byte*, std::int64_t>;
-Key key_of(const Tensor& x) { return {x.storage()->data(), x.offset()}; }
-
 void each_parameter(Module& module, ParameterVisitor::OnParameter f) {
   const auto ignore = [](Module&) {};
   ParameterVisitor(f, ignore).root(module);
@@ -54,7 +50,7 @@ std::vector<NamedTensor> Module::every_name() const {
 
 std::vector<NamedTensor> Module::named_parameters() const {
   std::vector<NamedTensor> once;
-  std::map<Key, std::size_t> seen;
+  std::map<ParameterKey, std::size_t> seen;
   for (NamedTensor& named : every_name()) {
     const auto [entry, fresh] = seen.try_emplace(key_of(named.tensor), once.size());
     if (fresh) {
@@ -96,7 +92,7 @@ void Module::zero_grad() {
 
 // One new tensor for each old one, so that tied parameters stay tied.
 void Module::replace(FunctionRef<Tensor(const Tensor&)> make) {
-  std::map<Key, Tensor> made;
+  std::map<ParameterKey, Tensor> made;
   each_parameter(*this, [&](const std::string&, Tensor& parameter) {
     const auto [entry, fresh] = made.try_emplace(key_of(parameter));
     if (fresh) entry->second = make(parameter);
@@ -114,7 +110,7 @@ void Module::requires_grad(bool on) {
 }
 
 int Module::freeze(FunctionRef<bool(const std::string& name)> chosen) {
-  std::set<Key> frozen;
+  std::set<ParameterKey> frozen;
   each_parameter(*this, [&](const std::string& name, Tensor& parameter) {
     if (chosen(name)) frozen.insert(key_of(parameter));
   });

@@ -25,6 +25,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "heed/base/threads.h"
@@ -39,6 +40,12 @@ struct NamedTensor {
   std::string name;
   Tensor tensor;
 };
+
+/// Tensors with the same key are one parameter under several names: they are tied.
+using ParameterKey = std::pair<const std::byte*, std::int64_t>;
+inline ParameterKey key_of(const Tensor& parameter) {
+  return {parameter.storage()->data(), parameter.offset()};
+}
 
 /// Receives the names of parameters and parts from Module::visit.
 class ParameterVisitor {

@@ -11,6 +11,7 @@
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
+#include "heed/base/wildcard.h"
 #include "heed/io/printable.h"
 #include "heed/kernels/dequantize.h"
 #include "heed/ops/elementwise.h"
@@ -93,10 +94,6 @@ Tensor to_theirs(const Tensor& ours, TensorForm form) {
   }
   return ours;
 }
-
-// Tensors with the same key are one parameter under several names.
-using Key = std::pair<const std::byte*, std::int64_t>;
-Key key_of(const Tensor& x) { return {x.storage()->data(), x.offset()}; }
 
 // The source of every parameter, and all that does not fit.
 class ImportPlan {
@@ -208,7 +205,7 @@ class ImportPlan {
       std::string_view name = entry.name;
       if (name.starts_with(names.prefix)) name.remove_prefix(names.prefix.size());
       const bool known = std::ranges::any_of(
-          names.unused, [&](std::string_view pattern) { return matches(pattern, name); });
+          names.unused, [&](std::string_view pattern) { return matches_wildcard(pattern, name); });
       if (!known) {
         complain("tensor '{}' {} is not part of this model", io::printable(entry.name),
                  to_string(entry.shape));
@@ -222,7 +219,7 @@ class ImportPlan {
   }
 
   const io::TensorSource& tensors_;
-  std::map<Key, Source> sources_;
+  std::map<ParameterKey, Source> sources_;
   std::set<const io::TensorEntry*> used_;
   std::vector<std::string> problems_;
 };
@@ -244,25 +241,14 @@ std::optional<ForeignName> foreign_name(const TensorNames& names, std::string_vi
   return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
 }
 
-bool matches(std::string_view pattern, std::string_view text) {
-  const std::size_t star = pattern.find('*');
-  if (star == pattern.npos) return pattern == text;
-  if (!text.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (std::size_t at = star; at <= text.size(); ++at) {
-    if (matches(rest, text.substr(at))) return true;
-  }
-  return false;
-}
-
 void import_parameters(Module& model, const TensorNames& names, const io::TensorSource& tensors) {
   const NoGrad no_grad;
   const ImportPlan plan(model, names, tensors);
   plan.check();
-  std::map<Key, Tensor> made;  // tied parameters stay tied
-  std::vector<Tensor> old;     // kept until the end, so that no new tensor gets their address
+  std::map<ParameterKey, Tensor> made;  // tied parameters stay tied
+  std::vector<Tensor> old;  // kept until the end, so that no new tensor gets their address
   const auto replace = [&](const std::string&, Tensor& parameter) {
-    const Key key = key_of(parameter);
+    const ParameterKey key = key_of(parameter);
     const auto found = made.find(key);
     if (found != made.end()) {
       parameter = found->second;

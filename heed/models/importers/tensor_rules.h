@@ -54,9 +54,6 @@ std::optional<ForeignName> foreign_name(const TensorNames& names, std::string_vi
 /// All of them, in the order of the rules.
 std::vector<ForeignName> foreign_names(const TensorNames& names, std::string_view ours);
 
-/// Whether a text matches a pattern in which `*` stands for any text.
-bool matches(std::string_view pattern, std::string_view text);
-
 /// Replaces the parameters of a model with the tensors of a file: in place where the file has them
 /// as heed computes with them, else as copies in f32. Names, shapes and types of all tensors are
 /// compared first; the error lists what is missing, left over or of another shape. The parameters

@@ -38,16 +38,6 @@ TEST(TensorRules, PatternsNameParts) {
   EXPECT_FALSE(foreign_name(names, "token"));
 }
 
-TEST(TensorRules, StarsStandForAnyText) {
-  EXPECT_TRUE(matches("h.*.attn.bias", "h.11.attn.bias"));
-  EXPECT_TRUE(matches("*.bias", "a.b.bias"));
-  EXPECT_TRUE(matches("a*", "a"));
-  EXPECT_TRUE(matches("*", ""));
-  EXPECT_FALSE(matches("h.*.attn.bias", "h.11.attn.weight"));
-  EXPECT_FALSE(matches("a*b", "ab."));
-  EXPECT_FALSE(matches("ab", "abc"));
-}
-
 // A model with one parameter of every form, and one that is tied.
 struct Forms : Module {
   Tensor plain = randn({2, 3});
