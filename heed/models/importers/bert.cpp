@@ -1,7 +1,5 @@
 #include "heed/models/importers/bert.h"
 
-#include <fmt/format.h>
-
 #include "heed/models/importers/encoder.h"
 
 namespace heed {
@@ -35,24 +33,8 @@ constexpr std::string_view kBertUnused[] = {"embeddings.position_ids", "pooler.*
 }  // namespace
 
 Import import_bert(const ForeignConfig& config, const io::TensorSource& tensors) {
-  const FeedForwardKind activation = import_activation(config, "hidden_act", "gelu");
-  TextEncoderConfig encoder{
-      .vocabulary = config.integer("vocab_size"),
-      .layers = config.integer("num_hidden_layers"),
-      .block = {.embed = config.integer("hidden_size"),
-                .heads = config.integer("num_attention_heads"),
-                .hidden = config.integer("intermediate_size"),
-                .norm = {.eps = config.number("layer_norm_eps", 1e-12)},
-                .activation = activation,
-                .dropout = config.number("hidden_dropout_prob", 0.1),
-                .attention_dropout = config.number("attention_probs_dropout_prob", 0.1),
-                .activation_dropout = 0.0,
-                .attention = kEncoderAttention,
-                .positions = fmt::format("learned max_length={}",
-                                         config.integer("max_position_embeddings"))},
-      .types = config.integer("type_vocab_size", 2),
-      .scaled_embeddings = false,
-      .embedding_norm = true};
+  TextEncoderConfig encoder = import_bert_layers(config);
+  const FeedForwardKind activation = encoder.block.activation;
   return import_encoder(
       config, tensors,
       {.encoder = std::move(encoder),

@@ -26,6 +26,10 @@ struct EncoderImport {
 Import import_encoder(const ForeignConfig& config, const io::TensorSource& tensors,
                       EncoderImport family);
 
+/// The layers of BERT and of the encoders built like it, by the keys that they share. Attention,
+/// positions and types are BERT's; importers change what differs.
+TextEncoderConfig import_bert_layers(const ForeignConfig& config);
+
 /// Attention with three matrices as in the files, so that they can be used in place.
 inline constexpr std::string_view kEncoderAttention = "multi_head joint=false";
 

@@ -46,25 +46,14 @@ Import import_mpnet(const ForeignConfig& config, const io::TensorSource& tensors
              "[import] {}: \"relative_attention_num_buckets\" is {}: this architecture computes "
              "with {}",
              config.source(), buckets, kBuckets);
-  TextEncoderConfig encoder{
-      .vocabulary = config.integer("vocab_size"),
-      .layers = config.integer("num_hidden_layers"),
-      .block = {.embed = config.integer("hidden_size"),
-                .heads = config.integer("num_attention_heads"),
-                .hidden = config.integer("intermediate_size"),
-                .norm = {.eps = config.number("layer_norm_eps", 1e-12)},
-                .activation = import_activation(config, "hidden_act", "gelu"),
-                .dropout = config.number("hidden_dropout_prob", 0.1),
-                .attention_dropout = config.number("attention_probs_dropout_prob", 0.1),
-                .activation_dropout = 0.0,
-                .attention =
-                    fmt::format("{} position.name=t5 position.buckets={} position.max_distance={}",
-                                kEncoderAttention, kBuckets, kMaxDistance),
-                .positions = fmt::format("learned max_length={} offset={}",
-                                         config.integer("max_position_embeddings"), kFirstPosition),
-                .shared_positions = true},
-      .scaled_embeddings = false,
-      .embedding_norm = true};
+  TextEncoderConfig encoder = import_bert_layers(config);
+  encoder.types = 0;
+  encoder.block.attention =
+      fmt::format("{} position.name=t5 position.buckets={} position.max_distance={}",
+                  kEncoderAttention, kBuckets, kMaxDistance);
+  encoder.block.positions = fmt::format("learned max_length={} offset={}",
+                                        config.integer("max_position_embeddings"), kFirstPosition);
+  encoder.block.shared_positions = true;
   return import_encoder(
       config, tensors,
       {.encoder = std::move(encoder),

@@ -36,24 +36,10 @@ constexpr std::string_view kRobertaUnused[] = {"embeddings.position_ids", "poole
 }  // namespace
 
 Import import_roberta(const ForeignConfig& config, const io::TensorSource& tensors) {
-  TextEncoderConfig encoder{
-      .vocabulary = config.integer("vocab_size"),
-      .layers = config.integer("num_hidden_layers"),
-      .block = {.embed = config.integer("hidden_size"),
-                .heads = config.integer("num_attention_heads"),
-                .hidden = config.integer("intermediate_size"),
-                .norm = {.eps = config.number("layer_norm_eps", 1e-12)},
-                .activation = import_activation(config, "hidden_act", "gelu"),
-                .dropout = config.number("hidden_dropout_prob", 0.1),
-                .attention_dropout = config.number("attention_probs_dropout_prob", 0.1),
-                .activation_dropout = 0.0,
-                .attention = kEncoderAttention,
-                .positions = fmt::format("learned max_length={} offset={}",
-                                         config.integer("max_position_embeddings"),
-                                         config.integer("pad_token_id", 1) + 1)},
-      .types = config.integer("type_vocab_size", 2),
-      .scaled_embeddings = false,
-      .embedding_norm = true};
+  TextEncoderConfig encoder = import_bert_layers(config);
+  encoder.block.positions =
+      fmt::format("learned max_length={} offset={}", config.integer("max_position_embeddings"),
+                  config.integer("pad_token_id", 1) + 1);
   return import_encoder(
       config, tensors,
       {.encoder = std::move(encoder),
