@@ -8,6 +8,7 @@
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/text_filter.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
@@ -52,35 +53,24 @@ TextOrPair split(const std::string& line, bool is_pair, const std::string& place
 }
 
 void classify(const ClassifyFlags& flags) {
-  OrderingOptions ordering;
-  io::set_fields(ordering, flags.ordering);
   if (flags.threads > 0) set_num_threads(flags.threads);
   const TextClassifier classifier = load_text_classifier(flags.model);
   const std::int64_t longest = std::min(flags.max_source, classifier.model->max_length());
-  TextLines lines(flags.files.input, flags.files.policy());
   Output output(flags.files.output);
 
-  using Filter = OrderedFilter<ReadText, std::vector<float>>;
-  Filter filter(
-      ordering,
-      [&](std::span<const Filter::Item> batch) {
-        std::vector<ReadText> texts;
-        for (const auto& item : batch) texts.push_back(item.input);
-        return heed::classify(classifier, texts);
-      },
-      [&](std::int64_t, const std::vector<float>& probabilities) {
-        output.write(line_of(classifier, probabilities, flags.all));
-      });
-  feed_lines(
-      lines,
-      [&](const std::string& line) {
-        ReadText tokens = read_text(classifier, split(line, flags.pairs, lines.place()), longest);
-        const std::int64_t length = tokens.size();
-        filter.add(std::move(tokens), length);
-      },
-      [&] { filter.flush(); });
+  filter_texts<ReadText, std::vector<float>>(
+      flags.files, flags.ordering,
+      {.read =
+           [&](const std::string& line, const std::string& place) {
+             return read_text(classifier, split(line, flags.pairs, place), longest);
+           },
+       .compute =
+           [&](const std::vector<ReadText>& texts) { return heed::classify(classifier, texts); },
+       .write =
+           [&](const std::vector<float>& probabilities) {
+             output.write(line_of(classifier, probabilities, flags.all));
+           }});
   output.commit();
-  if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());
 }
 
 }  // namespace

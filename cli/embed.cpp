@@ -11,6 +11,7 @@
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/text_filter.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
@@ -214,6 +215,7 @@ std::unique_ptr<Receiver> make_receiver(const EmbedFlags& flags, const TextEmbed
 struct Line {
   std::string text;
   ReadText tokens;
+  std::int64_t size() const { return tokens.size(); }
 };
 struct LineVector {
   std::string text;
@@ -222,40 +224,32 @@ struct LineVector {
 
 void embed_lines(const EmbedFlags& flags) {
   EmbedOptions options;
-  OrderingOptions ordering;
   io::set_fields(options, flags.options);
-  io::set_fields(ordering, flags.ordering);
   if (flags.threads > 0) set_num_threads(flags.threads);
   const TextEmbedder embedder = load_text_embedder(flags.model);
-  TextLines lines(flags.files.input, flags.files.policy());
   const std::unique_ptr<Receiver> receiver = make_receiver(flags, embedder, options);
 
-  using Filter = OrderedFilter<Line, LineVector>;
-  Filter filter(
-      ordering,
-      [&](std::span<const Filter::Item> batch) {
-        std::vector<ReadText> texts;
-        for (const auto& item : batch) texts.push_back(item.input.tokens);
-        const Tensor vectors = embed(embedder, texts, options);  // [B, E]
-        const auto E = static_cast<std::size_t>(vectors.size(1));
-        std::vector<LineVector> results;
-        for (std::size_t b = 0; b < batch.size(); ++b) {
-          const std::span<const float> row = vectors.values<float>().subspan(b * E, E);
-          results.push_back({batch[b].input.text, {row.begin(), row.end()}});
-        }
-        return results;
-      },
-      [&](std::int64_t, const LineVector& found) { receiver->add(found.text, found.vector); });
-  feed_lines(
-      lines,
-      [&](const std::string& line) {
-        Line next{line, read_text(embedder, line, options)};
-        const std::int64_t length = next.tokens.size();
-        filter.add(std::move(next), length);
-      },
-      [&] { filter.flush(); });
+  filter_texts<Line, LineVector>(
+      flags.files, flags.ordering,
+      {.read =
+           [&](const std::string& line, const std::string&) {
+             return Line{line, read_text(embedder, line, options)};
+           },
+       .compute =
+           [&](const std::vector<Line>& batch) {
+             std::vector<ReadText> texts;
+             for (const Line& line : batch) texts.push_back(line.tokens);
+             const Tensor vectors = embed(embedder, texts, options);  // [B, E]
+             const auto E = static_cast<std::size_t>(vectors.size(1));
+             std::vector<LineVector> results;
+             for (std::size_t b = 0; b < batch.size(); ++b) {
+               const std::span<const float> row = vectors.values<float>().subspan(b * E, E);
+               results.push_back({batch[b].text, {row.begin(), row.end()}});
+             }
+             return results;
+           },
+       .write = [&](const LineVector& found) { receiver->add(found.text, found.vector); }});
   receiver->commit();
-  if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/text_filter.h"
 #include "cli/verbs.h"
 #include "heed/base/threads.h"
 #include "heed/generation/fill.h"
@@ -57,34 +58,25 @@ std::string json_line(const FilledText& filled) {
 }
 
 void fill_lines(const FillFlags& flags) {
-  OrderingOptions ordering;
-  io::set_fields(ordering, flags.ordering);
   if (flags.threads > 0) set_num_threads(flags.threads);
   const TextFiller filler = load_text_filler(flags.model);
-  TextLines lines(flags.files.input, flags.files.policy());
   Output output(flags.files.output);
 
-  using Filter = OrderedFilter<ReadText, FilledText>;
-  Filter filter(
-      ordering,
-      [&](std::span<const Filter::Item> batch) {
-        std::vector<ReadText> texts;
-        for (const auto& item : batch) texts.push_back(item.input);
-        return fill(filler, texts, {.top_k = flags.top_k});
-      },
-      [&](std::int64_t, const FilledText& filled) {
-        output.write(flags.format == "json" ? json_line(filled) : text_line(filled));
-      });
-  feed_lines(
-      lines,
-      [&](const std::string& line) {
-        ReadText tokens = read_masked(filler, line, flags.max_source, lines.place());
-        const std::int64_t length = tokens.size();
-        filter.add(std::move(tokens), length);
-      },
-      [&] { filter.flush(); });
+  filter_texts<ReadText, FilledText>(
+      flags.files, flags.ordering,
+      {.read =
+           [&](const std::string& line, const std::string& place) {
+             return read_masked(filler, line, flags.max_source, place);
+           },
+       .compute =
+           [&](const std::vector<ReadText>& texts) {
+             return fill(filler, texts, {.top_k = flags.top_k});
+           },
+       .write =
+           [&](const FilledText& filled) {
+             output.write(flags.format == "json" ? json_line(filled) : text_line(filled));
+           }});
   output.commit();
-  if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "heed/generation/convert.h"
 
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -34,13 +33,6 @@ Model& model_of(LoadedModel& loaded) {
         }
       },
       loaded);
-}
-
-void write_whole(const fs::path& to, const std::function<void(const fs::path& folder)>& fill) {
-  const fs::path place = to.has_filename() ? to : to.parent_path();
-  fs::path temporary = place;
-  temporary += ".heed-tmp";
-  io::write_folder(place, temporary, fill);
 }
 
 // config.json of the exported folder: the origin's, for weights in f32.
@@ -81,7 +73,7 @@ std::int64_t head_size_of(const ForeignConfig& config) {
 void convert_model(const std::filesystem::path& place, const std::filesystem::path& to) {
   LoadedModel loaded = load_model(place);
   model_of(loaded).merge_adapters();
-  write_whole(to, [&](const fs::path& folder) {
+  io::write_folder(to, [&](const fs::path& folder) {
     std::visit([&](const auto& model) { save_model(model, folder); }, loaded);
   });
 }
@@ -95,7 +87,7 @@ void export_model(const std::filesystem::path& place, const std::filesystem::pat
              "[export] {} was not imported, so there is no architecture of Hugging Face that it is "
              "known to have: only imported models can be exported, also after training",
              place.string());
-  write_whole(to, [&](const fs::path& folder) {
+  io::write_folder(to, [&](const fs::path& folder) {
     origin->write(folder);
     const ForeignConfig before = ForeignConfig::read(folder / kModelConfigFile);
     const ForeignConfig config = exported_config(before);

@@ -184,14 +184,59 @@ TextFiller read_filler(const FolderConfig& config, const fs::path& folder) {
   return filler;
 }
 
+// The kind of model in a config of heed's.
+const ModelKind& kind_in(const io::Value& value, const fs::path& path) {
+  const io::Value::Table* const table = value.table();
+  const io::Value* const name = table != nullptr ? io::find(*table, "kind") : nullptr;
+  HEED_CHECK(name != nullptr && name->string() != nullptr,
+             "[model] {}: it has no \"kind\", so it is not a config of heed's", path.string());
+  const ModelKind* const kind = find_model_kind(*name->string());
+  if (kind != nullptr) return *kind;
+  std::vector<std::string_view> names;
+  for (const ModelKind& known : model_kinds()) names.push_back(known.name);
+  fail("[model] {}: there is no kind of model {}: there are {}", path.string(),
+       io::in_quotes(*name->string()), fmt::join(names, ", "));
+}
+
+io::Value read_value(const fs::path& folder) {
+  const fs::path path = folder / kModelConfigFile;
+  HEED_CHECK(io::exists(folder),
+             "[model] there is no {}: give the folder of a model that `heed train` has written, or "
+             "one from Hugging Face",
+             folder.string());
+  HEED_CHECK(
+      io::exists(path),
+      "[model] {} has no {}: give the folder of a model that `heed train` has written, one of "
+      "its checkpoints, or a Hugging Face folder",
+      folder.string(), kModelConfigFile);
+  return io::detail::read_config(path);
+}
+
 FolderConfig read_config(const fs::path& folder) {
-  FolderConfig config{ModelChoice(kind_of_model(folder))};
-  const io::Value value = io::detail::read_config(folder / kModelConfigFile);
+  const fs::path path = folder / kModelConfigFile;
+  const io::Value value = read_value(folder);
+  FolderConfig config{ModelChoice(kind_in(value, path))};
   if (io::find(*value.table(), "lora") != nullptr) config.lora.emplace();
   if (io::find(*value.table(), "origin") != nullptr) config.origin = kOriginFolder;
-  io::load_config(folder / kModelConfigFile, config);
+  io::load_config(path, config);
   return config;
 }
+
+// A folder whose configs have been read, but no weights: one of the two.
+struct OpenFolder {
+  explicit OpenFolder(const fs::path& place) : path(find_model(place)) {
+    if (is_foreign(path)) {
+      foreign.emplace(open_foreign(path));
+    } else {
+      own.emplace(read_config(path));
+    }
+  }
+  const ModelKind& kind() const { return (own ? own->model : foreign->import.model).kind(); }
+
+  fs::path path;
+  std::optional<ForeignFolder> foreign;
+  std::optional<FolderConfig> own;
+};
 
 LoadedModel import_any(const ForeignFolder& folder) {
   switch (folder.import.model.kind().task) {
@@ -227,14 +272,44 @@ ForeignFolder reopen(const FolderConfig& config, const fs::path& folder) {
           .make_model = [&config, folder] { return read_any_model(config, folder); }};
 }
 
+LoadedModel load(const OpenFolder& folder) {
+  if (folder.foreign) return load_foreign(*folder.foreign);
+  const FolderConfig& config = *folder.own;
+  if (!config.origin.empty()) return load_foreign(reopen(config, folder.path));
+  switch (config.model.kind().task) {
+    case Task::translate:
+      return read_translator(config, folder.path);
+    case Task::language:
+      return read_generator(config, folder.path);
+    case Task::classify:
+      return read_classifier(config, folder.path);
+    case Task::embed:
+      return read_embedder(config, folder.path);
+    case Task::fill:
+      break;
+  }
+  return read_filler(config, folder.path);
+}
+
 // The model of a folder, which must be of that task.
 template <typename Loaded>
 Loaded load_as(const fs::path& place, Task task) {
-  const fs::path folder = find_model(place);
-  const ModelKind& kind = kind_of_model(folder);
+  const OpenFolder folder(place);
+  const ModelKind& kind = folder.kind();
   HEED_CHECK(kind.task == task, "[model] {} holds a model for task \"{}\" ({}), not for \"{}\"",
-             folder.string(), io::enum_name(kind.task), kind.name, io::enum_name(task));
-  return std::get<Loaded>(load_model(folder));
+             folder.path.string(), io::enum_name(kind.task), kind.name, io::enum_name(task));
+  return std::get<Loaded>(load(folder));
+}
+
+// The config of a model with one tokenizer; the files of its tokenizer or of its origin are
+// written.
+template <typename Loaded>
+FolderConfig begin_folder(const Loaded& loaded, const fs::path& folder) {
+  FolderConfig config(loaded.model->choice());
+  if (!write_origin(config, loaded.origin, folder)) {
+    config.tokenizer = write_tokenizer(*loaded.tokenizer, folder, "");
+  }
+  return config;
 }
 
 }  // namespace
@@ -249,44 +324,10 @@ std::filesystem::path find_model(const std::filesystem::path& folder) {
 
 const ModelKind& kind_of_model(const std::filesystem::path& folder) {
   if (is_foreign(folder)) return open_foreign(folder).import.model.kind();
-  const std::filesystem::path path = folder / kModelConfigFile;
-  HEED_CHECK(
-      io::exists(path),
-      "[model] {} has no {}: give the folder of a model that `heed train` has written, one of "
-      "its checkpoints, or a Hugging Face folder",
-      folder.string(), kModelConfigFile);
-  const io::Value value = io::detail::read_config(path);
-  const io::Value::Table* const table = value.table();
-  const io::Value* const name = table != nullptr ? io::find(*table, "kind") : nullptr;
-  HEED_CHECK(name != nullptr && name->string() != nullptr,
-             "[model] {}: it has no \"kind\", so it is not a config of heed's", path.string());
-  const ModelKind* const kind = find_model_kind(*name->string());
-  if (kind != nullptr) return *kind;
-  std::vector<std::string_view> names;
-  for (const ModelKind& known : model_kinds()) names.push_back(known.name);
-  fail("[model] {}: there is no kind of model {}: there are {}", path.string(),
-       io::in_quotes(*name->string()), fmt::join(names, ", "));
+  return kind_in(read_value(folder), folder / kModelConfigFile);
 }
 
-LoadedModel load_model(const std::filesystem::path& place) {
-  const fs::path folder = find_model(place);
-  if (is_foreign(folder)) return load_foreign(open_foreign(folder));
-  const FolderConfig config = read_config(folder);
-  if (!config.origin.empty()) return load_foreign(reopen(config, folder));
-  switch (config.model.kind().task) {
-    case Task::translate:
-      return read_translator(config, folder);
-    case Task::language:
-      return read_generator(config, folder);
-    case Task::classify:
-      return read_classifier(config, folder);
-    case Task::embed:
-      return read_embedder(config, folder);
-    case Task::fill:
-      break;
-  }
-  return read_filler(config, folder);
-}
+LoadedModel load_model(const std::filesystem::path& place) { return load(OpenFolder(place)); }
 
 Translator load_translator(const std::filesystem::path& place) {
   return load_as<Translator>(place, Task::translate);
@@ -321,18 +362,12 @@ void save_model(const Translator& translator, const std::filesystem::path& folde
 }
 
 void save_model(const TextGenerator& generator, const std::filesystem::path& folder) {
-  FolderConfig config(generator.model->choice());
-  if (!write_origin(config, generator.origin, folder)) {
-    config.tokenizer = write_tokenizer(*generator.tokenizer, folder, "");
-  }
+  const FolderConfig config = begin_folder(generator, folder);
   write(config, *generator.model, folder);
 }
 
 void save_model(const TextClassifier& classifier, const std::filesystem::path& folder) {
-  FolderConfig config(classifier.model->choice());
-  if (!write_origin(config, classifier.origin, folder)) {
-    config.tokenizer = write_tokenizer(*classifier.tokenizer, folder, "");
-  }
+  FolderConfig config = begin_folder(classifier, folder);
   config.labels = classifier.labels;
   config.scoring = classifier.scoring;
   config.frame = classifier.frame;
@@ -340,20 +375,14 @@ void save_model(const TextClassifier& classifier, const std::filesystem::path& f
 }
 
 void save_model(const TextEmbedder& embedder, const std::filesystem::path& folder) {
-  FolderConfig config(embedder.model->choice());
-  if (!write_origin(config, embedder.origin, folder)) {
-    config.tokenizer = write_tokenizer(*embedder.tokenizer, folder, "");
-  }
+  FolderConfig config = begin_folder(embedder, folder);
   config.frame = embedder.frame;
   config.prompt = embedder.prompt;
   write(config, *embedder.model, folder);
 }
 
 void save_model(const TextFiller& filler, const std::filesystem::path& folder) {
-  FolderConfig config(filler.model->choice());
-  if (!write_origin(config, filler.origin, folder)) {
-    config.tokenizer = write_tokenizer(*filler.tokenizer, folder, "");
-  }
+  FolderConfig config = begin_folder(filler, folder);
   config.frame = filler.frame;
   config.mask = filler.mask;
   write(config, *filler.model, folder);

@@ -48,4 +48,11 @@ void write_folder(const fs::path& target, const fs::path& temporary,
   sync_directory(directory_of(target));
 }
 
+void write_folder(const fs::path& target, FunctionRef<void(const fs::path& folder)> fill) {
+  const fs::path place = target.has_filename() ? target : target.parent_path();
+  fs::path temporary = place;
+  temporary += ".heed-tmp";
+  write_folder(place, temporary, fill);
+}
+
 }  // namespace heed::io

@@ -14,4 +14,8 @@ namespace heed::io {
 void write_folder(const std::filesystem::path& target, const std::filesystem::path& temporary,
                   FunctionRef<void(const std::filesystem::path& folder)> fill);
 
+/// The same with the name of the target and ".heed-tmp" for the temporary folder.
+void write_folder(const std::filesystem::path& target,
+                  FunctionRef<void(const std::filesystem::path& folder)> fill);
+
 }  // namespace heed::io

@@ -53,10 +53,7 @@ void average_models(std::span<const fs::path> folders, const fs::path& to) {
   HEED_CHECK(!folders.empty(), "[average] no models: give at least one folder");
   for (const fs::path& folder : folders) kind_of_model(folder);  // throws if a file is missing
   const std::vector<NamedTensor> mean = mean_of(folders);
-  const fs::path place = to.has_filename() ? to : to.parent_path();
-  fs::path temporary = place;
-  temporary += ".heed-tmp";
-  io::write_folder(place, temporary, [&](const fs::path& folder) {
+  io::write_folder(to, [&](const fs::path& folder) {
     for (const fs::path& path : io::list_folder(folders.back())) {
       const std::string name = path.filename().string();
       if (name == kModelFile || is_of_training(name)) continue;

@@ -3,13 +3,10 @@
 
 #include "heed/generation/embed.h"
 #include "heed/generation/fill.h"
-#include "heed/generation/model_folder.h"
 #include "heed/ops/view.h"
-#include "heed/plot/model_attention.h"
+#include "python/bindings/def_text_model.h"
 #include "python/bindings/interrupt.h"
-#include "python/bindings/model_results.h"
 #include "python/bindings/options.h"
-#include "python/bindings/tree.h"
 #include "python/bindings/unlocked.h"
 
 namespace heed::python {
@@ -28,12 +25,6 @@ struct EncodeOptions {
   void validate() const { embed.validate(); }
 };
 
-template <typename Loaded>
-nb::object config_of(const Loaded& loaded) {
-  ModelChoice config = loaded.model->choice();
-  return object_of(io::Fields(config).write());
-}
-
 void bind_sentence_encoder(nb::module_& m) {
   EncodeOptions usual;
   const io::Fields fields(usual);
@@ -44,18 +35,12 @@ void bind_sentence_encoder(nb::module_& m) {
       "The vectors of texts, f32 [N, E]; of one text, [E].\n\n"
       "The vector of a text does not depend on the others.",
       fields);
-  nb::class_<TextEmbedder>(m, "SentenceEncoder",
-                           "A sentence encoder, which turns texts into vectors, from its folder or "
-                           "from one of Hugging Face.\n\nSeveral threads may use one at once.")
-      .def(
-          "__init__",
-          [](TextEmbedder* self, nb::handle path) {
-            const std::filesystem::path folder = path_of("path", path);
-            const Unlocked released;
-            new (self) TextEmbedder(load_text_embedder(folder));
-          },
-          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
-      .def(
+  nb::class_<TextEmbedder> type(
+      m, "SentenceEncoder",
+      "A sentence encoder, which turns texts into vectors, from its folder or "
+      "from one of Hugging Face.\n\nSeveral threads may use one at once.");
+  def_text_model<TextEmbedder, load_text_embedder>(type);
+  type.def(
           "encode",
           [](const TextEmbedder& self, nb::handle texts, const nb::kwargs& options) {
             const EncodeOptions how = options_of(EncodeOptions{}, "encode", options);
@@ -71,23 +56,9 @@ void bind_sentence_encoder(nb::module_& m) {
             return to_numpy(is_one ? reshape(vectors, {vectors.size(1)}) : vectors);
           },
           nb::arg("texts"), nb::arg("options"), nb::sig(encode.c_str()), encode_help.c_str())
-      .def(
-          "attention",
-          [](const TextEmbedder& self, nb::handle text) {
-            const std::string read = text_of("text", text);
-            const Unlocked released;
-            return ModelAttention{.view = plot::attention_of(self, read)};
-          },
-          nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
-          "The attention weights of every layer and head for a text.")
       .def_prop_ro(
           "size", [](const TextEmbedder& self) { return self.model->vector_size(); },
           "The number of features of a vector.")
-      .def_prop_ro("tokenizer",
-                   [](const TextEmbedder& self) { return PyTokenizer{self.tokenizer}; })
-      .def_prop_ro("config", &config_of<TextEmbedder>,
-                   nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
-                   "The config of the model.")
       .def("__repr__", [](const TextEmbedder& self) {
         return fmt::format("<heed.SentenceEncoder: {} parameters, vectors of {} features>",
                            self.model->parameter_count(), self.model->vector_size());
@@ -127,18 +98,11 @@ void bind_masked_model(nb::module_& m) {
       "probable first.\n\nA token that is written like a more probable one is "
       "left out.",
       fields);
-  nb::class_<TextFiller>(m, "MaskedModel",
-                         "A model of masked tokens, from its folder or from one of Hugging "
-                         "Face.\n\nSeveral threads may use one at once.")
-      .def(
-          "__init__",
-          [](TextFiller* self, nb::handle path) {
-            const std::filesystem::path folder = path_of("path", path);
-            const Unlocked released;
-            new (self) TextFiller(load_text_filler(folder));
-          },
-          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
-      .def(
+  nb::class_<TextFiller> type(m, "MaskedModel",
+                              "A model of masked tokens, from its folder or from one of Hugging "
+                              "Face.\n\nSeveral threads may use one at once.");
+  def_text_model<TextFiller, load_text_filler>(type);
+  type.def(
           "fill",
           [](const TextFiller& self, nb::handle text, const nb::kwargs& options) {
             return masks_of(fill_all(self, {text_of("text", text)},
@@ -158,23 +122,10 @@ void bind_masked_model(nb::module_& m) {
           },
           nb::arg("texts"), nb::arg("options"), nb::sig(batch.c_str()),
           "The same for several texts; options as in fill.")
-      .def(
-          "attention",
-          [](const TextFiller& self, nb::handle text) {
-            const std::string read = text_of("text", text);
-            const Unlocked released;
-            return ModelAttention{.view = plot::attention_of(self, read)};
-          },
-          nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
-          "The attention weights of every layer and head for a text.")
       .def_prop_ro(
           "mask", [](const TextFiller& self) { return to_str(self.tokenizer->piece(self.mask)); },
           nb::for_getter(nb::sig("def mask(self, /) -> str")),
           "The token that stands for a masked one in texts.")
-      .def_prop_ro("tokenizer", [](const TextFiller& self) { return PyTokenizer{self.tokenizer}; })
-      .def_prop_ro("config", &config_of<TextFiller>,
-                   nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
-                   "The config of the model.")
       .def("__repr__", [](const TextFiller& self) {
         return fmt::format("<heed.MaskedModel: {} parameters, {} tokens>",
                            self.model->parameter_count(), self.tokenizer->size());

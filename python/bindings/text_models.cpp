@@ -7,13 +7,10 @@
 #include "heed/generation/chat.h"
 #include "heed/generation/classify.h"
 #include "heed/generation/generate.h"
-#include "heed/generation/model_folder.h"
-#include "heed/plot/model_attention.h"
+#include "python/bindings/def_text_model.h"
 #include "python/bindings/interrupt.h"
-#include "python/bindings/model_results.h"
 #include "python/bindings/options.h"
 #include "python/bindings/python_error.h"
-#include "python/bindings/tree.h"
 #include "python/bindings/unlocked.h"
 
 namespace heed::python {
@@ -99,19 +96,13 @@ void bind_language_model(nb::module_& m) {
       "generated.",
       fields);
 
-  nb::class_<TextGenerator>(m, "LanguageModel",
-                            "A trained language model, from its folder or that of its training "
-                            "run, from a Hugging Face folder or a GGUF file.\n\nSeveral threads "
-                            "may use one at once.")
-      .def(
-          "__init__",
-          [](TextGenerator* self, nb::handle path) {
-            const std::filesystem::path folder = path_of("path", path);
-            const Unlocked released;
-            new (self) TextGenerator(load_text_generator(folder));
-          },
-          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
-      .def(
+  nb::class_<TextGenerator> type(
+      m, "LanguageModel",
+      "A trained language model, from its folder or that of its training "
+      "run, from a Hugging Face folder or a GGUF file.\n\nSeveral threads "
+      "may use one at once.");
+  def_text_model<TextGenerator, load_text_generator>(type);
+  type.def(
           "generate",
           [](const TextGenerator& self, nb::handle prompt, nb::handle on_text,
              const nb::kwargs& options) {
@@ -152,25 +143,6 @@ void bind_language_model(nb::module_& m) {
           },
           nb::arg("prompts"), nb::arg("options"), nb::sig(batch.c_str()),
           "The n best continuations of each prompt; options as in generate.")
-      .def(
-          "attention",
-          [](const TextGenerator& self, nb::handle text) {
-            const std::string read = text_of("text", text);
-            const Unlocked released;
-            return ModelAttention{.view = plot::attention_of(self, read)};
-          },
-          nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
-          "The attention weights of every layer and head for a text.")
-      .def_prop_ro("tokenizer",
-                   [](const TextGenerator& self) { return PyTokenizer{self.tokenizer}; })
-      .def_prop_ro(
-          "config",
-          [](const TextGenerator& self) {
-            ModelChoice config = self.model->choice();
-            return object_of(io::Fields(config).write());
-          },
-          nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
-          "The config of the model.")
       .def("__repr__", [](const TextGenerator& self) {
         return fmt::format("<heed.LanguageModel: {} parameters, {} tokens>",
                            self.model->parameter_count(), self.tokenizer->size());
@@ -228,18 +200,11 @@ void bind_classifier(nb::module_& m) {
       "of texts, for models that were trained on pairs.",
       fields);
 
-  nb::class_<TextClassifier>(m, "Classifier",
-                             "A trained classifier, from its folder or that of its training "
-                             "run.\n\nSeveral threads may use one at once.")
-      .def(
-          "__init__",
-          [](TextClassifier* self, nb::handle path) {
-            const std::filesystem::path folder = path_of("path", path);
-            const Unlocked released;
-            new (self) TextClassifier(load_text_classifier(folder));
-          },
-          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
-      .def(
+  nb::class_<TextClassifier> type(m, "Classifier",
+                                  "A trained classifier, from its folder or that of its training "
+                                  "run.\n\nSeveral threads may use one at once.");
+  def_text_model<TextClassifier, load_text_classifier>(type);
+  type.def(
           "classify",
           [](const TextClassifier& self, nb::handle text, const nb::kwargs& options) {
             const auto found = classify_all(self, {text_or_pair_of("text", text)},
@@ -262,15 +227,6 @@ void bind_classifier(nb::module_& m) {
             return results;
           },
           nb::arg("texts"), nb::arg("options"), nb::sig(batch.c_str()), batch_help.c_str())
-      .def(
-          "attention",
-          [](const TextClassifier& self, nb::handle text) {
-            const std::string read = text_of("text", text);
-            const Unlocked released;
-            return ModelAttention{.view = plot::attention_of(self, read)};
-          },
-          nb::arg("text"), nb::sig("def attention(self, text: str) -> Attention"),
-          "The attention weights of every layer and head for a text.")
       .def_prop_ro(
           "labels",
           [](const TextClassifier& self) {
@@ -280,16 +236,6 @@ void bind_classifier(nb::module_& m) {
           },
           nb::for_getter(nb::sig("def labels(self, /) -> list[str]")),
           "The labels in the order of the model's classes.")
-      .def_prop_ro("tokenizer",
-                   [](const TextClassifier& self) { return PyTokenizer{self.tokenizer}; })
-      .def_prop_ro(
-          "config",
-          [](const TextClassifier& self) {
-            ModelChoice config = self.model->choice();
-            return object_of(io::Fields(config).write());
-          },
-          nb::for_getter(nb::sig("def config(self, /) -> dict[str, typing.Any]")),
-          "The config of the model.")
       .def("__repr__", [](const TextClassifier& self) {
         return fmt::format("<heed.Classifier: {} parameters, {} labels>",
                            self.model->parameter_count(), self.labels.size());

@@ -79,6 +79,7 @@ TEST(ModelFolder, IsFoundInATrainingRun) {
 TEST(ModelFolder, SaysWhatIsNotOne) {
   const TempDir dir;
   EXPECT_THAT(error_message([&] { kind_of_model(dir.path()); }), HasSubstr("has no config.json"));
+  EXPECT_THAT(error_message([&] { load_model(dir / "absent"); }), HasSubstr("there is no "));
   for (const char* const text : {"[]", "{}", R"({"kind": 3})"}) {
     io::write_file(dir / "config.json", text);
     EXPECT_THAT(error_message([&] { kind_of_model(dir.path()); }), HasSubstr("no \"kind\""))

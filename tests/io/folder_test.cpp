@@ -21,6 +21,16 @@ TEST(WriteFolder, AppearsWithAllThatWasWritten) {
   EXPECT_EQ(dir.names(), std::vector<std::string>{"folder"});
 }
 
+TEST(WriteFolder, HasATemporaryNameOfItsOwn) {
+  const TempDir dir;
+  write_folder(dir / "folder/", [&](const fs::path& folder) {
+    EXPECT_EQ(folder, dir / "folder.heed-tmp");
+    fill(folder);
+  });
+  EXPECT_EQ(read_file(dir / "folder/file", 100), "text");
+  EXPECT_EQ(dir.names(), std::vector<std::string>{"folder"});
+}
+
 TEST(WriteFolder, WhatAKilledProcessLeftIsReplaced) {
   const TempDir dir;
   fs::create_directory(dir / "temporary");
