@@ -8,10 +8,10 @@
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/model_flags.h"
 #include "cli/text_filter.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
-#include "heed/base/threads.h"
 #include "heed/generation/classify.h"
 #include "heed/generation/model_folder.h"
 #include "heed/generation/ordering.h"
@@ -21,11 +21,10 @@ namespace heed::cli {
 namespace {
 
 struct ClassifyFlags {
-  std::string model;
+  ModelFlags model;
   FilterFlags files;
   bool all = false, pairs = false;
   std::int64_t max_source = ClassifyOptions{}.max_source;
-  int threads = 0;
   std::vector<std::string> ordering;  // "key=value"
 };
 
@@ -53,8 +52,8 @@ TextOrPair split(const std::string& line, bool is_pair, const std::string& place
 }
 
 void classify(const ClassifyFlags& flags) {
-  if (flags.threads > 0) set_num_threads(flags.threads);
-  const TextClassifier classifier = load_text_classifier(flags.model);
+  flags.model.set_threads();
+  const TextClassifier classifier = load_text_classifier(flags.model.folder, flags.model.form());
   const std::int64_t longest = std::min(flags.max_source, classifier.model->max_length());
   Output output(flags.files.output);
 
@@ -78,7 +77,7 @@ void classify(const ClassifyFlags& flags) {
 void add_classify(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("classify", "Label texts, one a line");
   const auto flags = std::make_shared<ClassifyFlags>();
-  verb->add_option("-m,--model", flags->model, "the folder of a classifier")->required();
+  add_model_flags(*verb, flags->model, "the folder of a classifier");
   add_filter_flags(*verb, flags->files, "the texts, one a line");
   verb->add_flag("--all", flags->all, "all labels, most probable first");
   verb->add_flag("--pairs", flags->pairs,
@@ -86,7 +85,6 @@ void add_classify(CLI::App& app) {
   verb->add_option("--max-source", flags->max_source, "maximum number of tokens read of a text")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  add_thread_flag(*verb, flags->threads);
   add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);
   verb->callback([flags] { run_filter([&] { classify(*flags); }); });
 }

@@ -11,10 +11,10 @@
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/model_flags.h"
 #include "cli/text_filter.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
-#include "heed/base/threads.h"
 #include "heed/generation/embed.h"
 #include "heed/generation/model_folder.h"
 #include "heed/generation/ordering.h"
@@ -26,13 +26,12 @@ namespace heed::cli {
 namespace {
 
 struct EmbedFlags {
-  std::string model;
+  ModelFlags model;
   FilterFlags files;
   std::string format;
   std::string similarity, similarity_file;
   std::optional<std::string> query_prompt;
   std::int64_t nearest = 0;
-  int threads = 0;
   std::vector<std::string> options, ordering;  // "key=value"
 
   bool compares() const { return !similarity.empty() || !similarity_file.empty(); }
@@ -225,8 +224,8 @@ struct LineVector {
 void embed_lines(const EmbedFlags& flags) {
   EmbedOptions options;
   io::set_fields(options, flags.options);
-  if (flags.threads > 0) set_num_threads(flags.threads);
-  const TextEmbedder embedder = load_text_embedder(flags.model);
+  flags.model.set_threads();
+  const TextEmbedder embedder = load_text_embedder(flags.model.folder, flags.model.form());
   const std::unique_ptr<Receiver> receiver = make_receiver(flags, embedder, options);
 
   filter_texts<Line, LineVector>(
@@ -257,7 +256,7 @@ void embed_lines(const EmbedFlags& flags) {
 void add_embed(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("embed", "Turn texts into vectors, or compare them");
   const auto flags = std::make_shared<EmbedFlags>();
-  verb->add_option("-m,--model", flags->model, "the folder of a sentence encoder")->required();
+  add_model_flags(*verb, flags->model, "the folder of a sentence encoder");
   add_filter_flags(*verb, flags->files, "the texts, one a line");
   verb->add_option("--format", flags->format,
                    "jsonl (text and vector), npy (a NumPy matrix of f32), raw (f32 without header) "
@@ -274,7 +273,6 @@ void add_embed(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--query-prompt", flags->query_prompt,
                    "prompt of the texts to compare with; by default as --prompt");
-  add_thread_flag(*verb, flags->threads);
   add_config_flags(*verb, io::list_fields(EmbedOptions{}), flags->options);
   add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);
   verb->callback([flags] { run_filter([&] { embed_lines(*flags); }); });

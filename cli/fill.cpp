@@ -8,9 +8,9 @@
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/model_flags.h"
 #include "cli/text_filter.h"
 #include "cli/verbs.h"
-#include "heed/base/threads.h"
 #include "heed/generation/fill.h"
 #include "heed/generation/model_folder.h"
 #include "heed/generation/ordering.h"
@@ -21,12 +21,11 @@ namespace heed::cli {
 namespace {
 
 struct FillFlags {
-  std::string model;
+  ModelFlags model;
   FilterFlags files;
   std::string format = "text";
   std::int64_t top_k = FillOptions{}.top_k;
   std::int64_t max_source = FillOptions{}.max_source;
-  int threads = 0;
   std::vector<std::string> ordering;  // "key=value"
 };
 
@@ -58,8 +57,8 @@ std::string json_line(const FilledText& filled) {
 }
 
 void fill_lines(const FillFlags& flags) {
-  if (flags.threads > 0) set_num_threads(flags.threads);
-  const TextFiller filler = load_text_filler(flags.model);
+  flags.model.set_threads();
+  const TextFiller filler = load_text_filler(flags.model.folder, flags.model.form());
   Output output(flags.files.output);
 
   filter_texts<ReadText, FilledText>(
@@ -84,8 +83,7 @@ void fill_lines(const FillFlags& flags) {
 void add_fill(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("fill", "Find the tokens that [MASK] stands for");
   const auto flags = std::make_shared<FillFlags>();
-  verb->add_option("-m,--model", flags->model, "the folder of a model of masked tokens")
-      ->required();
+  add_model_flags(*verb, flags->model, "the folder of a model of masked tokens");
   add_filter_flags(*verb, flags->files, "the texts with [MASK] or <mask>, one a line");
   verb->add_option("-k,--top-k", flags->top_k, "number of tokens for each masked position")
       ->check(CLI::PositiveNumber)
@@ -97,7 +95,6 @@ void add_fill(CLI::App& app) {
   verb->add_option("--max-source", flags->max_source, "maximum number of tokens read of a text")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  add_thread_flag(*verb, flags->threads);
   add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);
   verb->callback([flags] { run_filter([&] { fill_lines(*flags); }); });
 }

@@ -11,8 +11,8 @@
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/model_flags.h"
 #include "cli/verbs.h"
-#include "heed/base/threads.h"
 #include "heed/generation/chat.h"
 #include "heed/generation/generate.h"
 #include "heed/generation/model_folder.h"
@@ -24,10 +24,10 @@ namespace heed::cli {
 namespace {
 
 struct GenerateFlags {
-  std::string model, prompt, system, separator = "---------------", format = "text";
+  ModelFlags model;
+  std::string prompt, system, separator = "---------------", format = "text";
   bool is_chat = false;
   FilterFlags files{.input = ""};
-  int threads = 0;
   std::vector<std::string> search;  // "key=value"
   std::vector<std::string> stop;
 };
@@ -150,8 +150,8 @@ GenerateOptions chosen(GenerateOptions options, const GenerateFlags& flags) {
 
 void generate_texts(const GenerateFlags& flags) {
   chosen({}, flags);  // mistakes are told before the model is loaded
-  if (flags.threads > 0) set_num_threads(flags.threads);
-  const TextGenerator generator = load_text_generator(flags.model);
+  flags.model.set_threads();
+  const TextGenerator generator = load_text_generator(flags.model.folder, flags.model.form());
   const GenerateOptions options = chosen(usual_options(generator), flags);
   flags.is_chat ? chat(generator, options, flags) : continue_texts(generator, options, flags);
 }
@@ -202,10 +202,8 @@ void add_search_flags(CLI::App& verb, const std::shared_ptr<GenerateFlags>& flag
 void add_generate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("generate", "Write text with a language model");
   const auto flags = std::make_shared<GenerateFlags>();
-  verb->add_option("-m,--model", flags->model, "the folder of a language model, or a GGUF file")
-      ->required();
+  add_model_flags(*verb, flags->model, "the folder of a language model, or a GGUF file");
   add_text_flags(*verb, *flags);
-  add_thread_flag(*verb, flags->threads);
   add_search_flags(*verb, flags);
   verb->callback([flags] { run_filter([&] { generate_texts(*flags); }); });
 }

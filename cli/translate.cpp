@@ -12,9 +12,9 @@
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
 #include "cli/language_flags.h"
+#include "cli/model_flags.h"
 #include "cli/verbs.h"
 #include "heed/base/error.h"
-#include "heed/base/threads.h"
 #include "heed/generation/attention_file.h"
 #include "heed/generation/model_folder.h"
 #include "heed/generation/output_form.h"
@@ -25,7 +25,7 @@ namespace heed::cli {
 namespace {
 
 struct TranslateFlags {
-  std::string model;
+  ModelFlags model;
   FilterFlags files;
   std::string attention_out;
   std::int64_t max_source = 1024;
@@ -34,7 +34,6 @@ struct TranslateFlags {
   bool lists_languages = false;
   std::string prefix;
   bool has_prefix_column = false;
-  int threads = 0;
   std::vector<std::string> search, ordering, form;  // "key=value"
 };
 
@@ -99,8 +98,8 @@ void translate(const TranslateFlags& flags) {
   io::set_fields(options.search, flags.search);  // reports mistakes before the model is read
   io::set_fields(ordering, flags.ordering);
   io::set_fields(form, flags.form);
-  if (flags.threads > 0) set_num_threads(flags.threads);
-  const Translator loaded = load_translator(flags.model);
+  flags.model.set_threads();
+  const Translator loaded = load_translator(flags.model.folder, flags.model.form());
   if (flags.lists_languages) return list_languages(loaded);
   const Translator translator = flags.languages.of(loaded);
   options.search = translator.format().search;
@@ -137,7 +136,7 @@ void translate(const TranslateFlags& flags) {
 void add_translate(CLI::App& app) {
   CLI::App* const verb = app.add_subcommand("translate", "Translate sentences, one a line");
   const auto flags = std::make_shared<TranslateFlags>();
-  verb->add_option("-m,--model", flags->model, "the folder of a model")->required();
+  add_model_flags(*verb, flags->model, "the folder of a model");
   add_filter_flags(*verb, flags->files, "the sentences, one a line");
   verb->add_option("--max-source", flags->max_source, "maximum number of tokens of a sentence")
       ->check(CLI::PositiveNumber)
@@ -156,7 +155,6 @@ void add_translate(CLI::App& app) {
   verb->add_flag("--prefix-column", flags->has_prefix_column,
                  "after a tab, lines have the text that their translations begin with")
       ->excludes(prefix);
-  add_thread_flag(*verb, flags->threads);
   add_config_flags(*verb, io::list_fields(OutputForm{}), flags->form);
   add_config_flags(*verb, io::list_fields(SearchOptions{}), flags->search);
   add_config_flags(*verb, io::list_fields(OrderingOptions{}), flags->ordering);

@@ -13,6 +13,7 @@
 #include "heed/io/paths.h"
 #include "heed/nn/checkpoint_file.h"
 #include "heed/nn/init.h"
+#include "heed/nn/pack_weights.h"
 #include "heed/tensor/memory_limit.h"
 
 namespace heed {
@@ -272,7 +273,7 @@ ForeignFolder reopen(const FolderConfig& config, const fs::path& folder) {
           .make_model = [&config, folder] { return read_any_model(config, folder); }};
 }
 
-LoadedModel load(const OpenFolder& folder) {
+LoadedModel load_plain(const OpenFolder& folder) {
   if (folder.foreign) return load_foreign(*folder.foreign);
   const FolderConfig& config = *folder.own;
   if (!config.origin.empty()) return load_foreign(reopen(config, folder.path));
@@ -291,14 +292,26 @@ LoadedModel load(const OpenFolder& folder) {
   return read_filler(config, folder.path);
 }
 
+Model& model_of(Translator& translator) { return translator.model(); }
+template <typename Loaded>
+Model& model_of(Loaded& loaded) {
+  return *loaded.model;
+}
+
+LoadedModel load(const OpenFolder& folder, WeightForm form) {
+  LoadedModel loaded = load_plain(folder);
+  if (form) std::visit([&](auto& any) { pack_weights(model_of(any), *form); }, loaded);
+  return loaded;
+}
+
 // The model of a folder, which must be of that task.
 template <typename Loaded>
-Loaded load_as(const fs::path& place, Task task) {
+Loaded load_as(const fs::path& place, Task task, WeightForm form) {
   const OpenFolder folder(place);
   const ModelKind& kind = folder.kind();
   HEED_CHECK(kind.task == task, "[model] {} holds a model for task \"{}\" ({}), not for \"{}\"",
              folder.path.string(), io::enum_name(kind.task), kind.name, io::enum_name(task));
-  return std::get<Loaded>(load(folder));
+  return std::get<Loaded>(load(folder, form));
 }
 
 // The config of a model with one tokenizer; the files of its tokenizer or of its origin are
@@ -327,26 +340,28 @@ const ModelKind& kind_of_model(const std::filesystem::path& folder) {
   return kind_in(read_value(folder), folder / kModelConfigFile);
 }
 
-LoadedModel load_model(const std::filesystem::path& place) { return load(OpenFolder(place)); }
-
-Translator load_translator(const std::filesystem::path& place) {
-  return load_as<Translator>(place, Task::translate);
+LoadedModel load_model(const std::filesystem::path& place, WeightForm form) {
+  return load(OpenFolder(place), form);
 }
 
-TextGenerator load_text_generator(const std::filesystem::path& place) {
-  return load_as<TextGenerator>(place, Task::language);
+Translator load_translator(const std::filesystem::path& place, WeightForm form) {
+  return load_as<Translator>(place, Task::translate, form);
 }
 
-TextClassifier load_text_classifier(const std::filesystem::path& place) {
-  return load_as<TextClassifier>(place, Task::classify);
+TextGenerator load_text_generator(const std::filesystem::path& place, WeightForm form) {
+  return load_as<TextGenerator>(place, Task::language, form);
 }
 
-TextEmbedder load_text_embedder(const std::filesystem::path& place) {
-  return load_as<TextEmbedder>(place, Task::embed);
+TextClassifier load_text_classifier(const std::filesystem::path& place, WeightForm form) {
+  return load_as<TextClassifier>(place, Task::classify, form);
 }
 
-TextFiller load_text_filler(const std::filesystem::path& place) {
-  return load_as<TextFiller>(place, Task::fill);
+TextEmbedder load_text_embedder(const std::filesystem::path& place, WeightForm form) {
+  return load_as<TextEmbedder>(place, Task::embed, form);
+}
+
+TextFiller load_text_filler(const std::filesystem::path& place, WeightForm form) {
+  return load_as<TextFiller>(place, Task::fill, form);
 }
 
 void save_model(const Translator& translator, const std::filesystem::path& folder) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "heed/generation/text_model.h"
 #include "heed/generation/translator.h"
 #include "heed/models/kinds.h"
+#include "heed/nn/packed_weight.h"
 #include "heed/text/tokenizer.h"
 
 namespace heed {
@@ -35,16 +37,19 @@ const ModelKind& kind_of_model(const std::filesystem::path& folder);
 using LoadedModel =
     std::variant<Translator, TextGenerator, TextClassifier, TextEmbedder, TextFiller>;
 
-/// Reads a folder, ready for use (not for training). The folder of a whole training run will do:
-/// find_model().
-LoadedModel load_model(const std::filesystem::path& place);
+/// The form of the weights of a loaded model. Packed weights make inference faster, and results
+/// that do not depend on the other texts of a batch; they have no gradients.
+using WeightForm = std::optional<PackedForm>;  // none: plain tensors
+
+/// Reads a folder, in evaluation mode. The folder of a whole training run will do: find_model().
+LoadedModel load_model(const std::filesystem::path& place, WeightForm form = {});
 
 /// The same for one task; throws if the folder holds a model of another.
-Translator load_translator(const std::filesystem::path& place);
-TextGenerator load_text_generator(const std::filesystem::path& place);
-TextClassifier load_text_classifier(const std::filesystem::path& place);
-TextEmbedder load_text_embedder(const std::filesystem::path& place);
-TextFiller load_text_filler(const std::filesystem::path& place);
+Translator load_translator(const std::filesystem::path& place, WeightForm form = {});
+TextGenerator load_text_generator(const std::filesystem::path& place, WeightForm form = {});
+TextClassifier load_text_classifier(const std::filesystem::path& place, WeightForm form = {});
+TextEmbedder load_text_embedder(const std::filesystem::path& place, WeightForm form = {});
+TextFiller load_text_filler(const std::filesystem::path& place, WeightForm form = {});
 
 /// Writes config.json, model.safetensors and the files of the tokenizers into a folder that exists.
 void save_model(const Translator& translator, const std::filesystem::path& folder);

@@ -6,6 +6,7 @@
 #include "heed/nn/init.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/view.h"
+#include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
 
 namespace heed {
@@ -40,7 +41,7 @@ void TextEmbedding::visit(ParameterVisitor& visitor) {
 
 Tensor TextEmbedding::type_vectors(const Tensor& token_types) const {
   if (token_types.defined()) return (*types)(token_types);  // [B, T, E]
-  return slice(types->weight.data, 0, 0, 1);                // [1, E], type 0
+  return (*types)(zeros({1}, DType::i32));                  // [1, E], type 0
 }
 
 Tensor TextEmbedding::operator()(const Tensor& ids, std::int64_t first,

@@ -24,10 +24,10 @@ Embedding::Embedding(const EmbeddingConfig& config, Generator& generator)
   weight.data.requires_grad();
 }
 
-void Embedding::visit(ParameterVisitor& visitor) { visitor("weight", weight.data); }
+void Embedding::visit(ParameterVisitor& visitor) { visitor("weight", weight); }
 
 Tensor Embedding::operator()(const Tensor& ids) const {
-  return embedding(weight.data, ids, {.padding_index = padding_});  // […, E]
+  return weight.lookup(ids, padding_);  // […, E]
 }
 
 }  // namespace heed

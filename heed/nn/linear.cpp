@@ -21,14 +21,15 @@ Linear::Linear(const LinearConfig& config, Generator& generator)
 }
 
 Linear::Linear(Weight of, Tensor with) : weight(std::move(of)), bias(std::move(with)) {
-  HEED_CHECK(weight.defined() && weight.data.rank() == 2, "[linear] weight must be [out, in]");
+  HEED_CHECK(weight.packed || (weight.defined() && weight.data.rank() == 2),
+             "[linear] weight must be [out, in]");
   HEED_CHECK(!bias.defined() || bias.shape() == Shape{weight.out()},
-             "[linear] bias {} of a weight {}: it must be [out]", to_string(bias.shape()),
-             to_string(weight.data.shape()));
+             "[linear] bias {} of a weight [{}, {}]: it must be [out]", to_string(bias.shape()),
+             weight.out(), weight.in());
 }
 
 void Linear::visit(ParameterVisitor& visitor) {
-  visitor("weight", weight.data);
+  visitor("weight", weight);
   visitor("bias", bias);
   visitor("lora_down", weight.adapter.down);
   visitor("lora_up", weight.adapter.up);
@@ -40,7 +41,7 @@ Tensor Linear::operator()(const Tensor& x) const {
 
 Tensor Linear::rows(const Tensor& x, std::int64_t begin, std::int64_t end) const {
   const Tensor part = bias.defined() ? slice(bias, 0, begin, end) : bias;
-  return weight.rows(begin, end).product(x, {.bias = part, .activation = activation_});
+  return weight.product_of_rows(x, begin, end, {.bias = part, .activation = activation_});
 }
 
 }  // namespace heed

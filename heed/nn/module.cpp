@@ -4,17 +4,25 @@
 #include <set>
 #include <utility>
 
+#include "heed/nn/weight.h"
 #include "heed/tensor/copy.h"
 
 namespace heed {
 namespace {
 
+constexpr auto kIgnoreParameter = [](const std::string&, Tensor&) {};
+constexpr auto kIgnoreModule = [](Module&) {};
+
 void each_parameter(Module& module, ParameterVisitor::OnParameter f) {
-  const auto ignore = [](Module&) {};
-  ParameterVisitor(f, ignore).root(module);
+  ParameterVisitor(f, kIgnoreModule).root(module);
 }
 
 }  // namespace
+
+ParameterVisitor::ParameterVisitor(OnWeight on_weight)
+    : ParameterVisitor(kIgnoreParameter, kIgnoreModule) {
+  on_weight_ = on_weight;
+}
 
 std::string ParameterVisitor::full_name(std::string_view name) const {
   return fmt::format("{}{}", prefix_, name);
@@ -22,6 +30,11 @@ std::string ParameterVisitor::full_name(std::string_view name) const {
 
 void ParameterVisitor::operator()(std::string_view name, Tensor& parameter) {
   if (parameter.defined()) on_parameter_(full_name(name), parameter);
+}
+
+void ParameterVisitor::operator()(std::string_view name, Weight& weight) {
+  if (on_weight_) (*on_weight_)(full_name(name), weight);
+  (*this)(name, weight.data);
 }
 
 void ParameterVisitor::operator()(std::string_view name, Module& child) { enter(name, '.', child); }
@@ -75,13 +88,18 @@ std::vector<Tensor> Module::parameters() const {
 std::int64_t Module::parameter_count() const {
   std::int64_t count = 0;
   for (const NamedTensor& named : named_parameters()) count += named.tensor.numel();
+  std::set<const PackedWeight*> packed;
+  ParameterVisitor([&](const std::string&, Weight& weight) {
+    if (weight.packed && packed.insert(weight.packed.get()).second) {
+      count += weight.out() * weight.in();
+    }
+  }).root(const_cast<Module&>(*this));
   return count;
 }
 
 void Module::train(bool on) {
-  const auto ignore = [](const std::string&, Tensor&) {};
   const auto set = [on](Module& module) { module.training_ = on; };
-  ParameterVisitor(ignore, set).root(*this);
+  ParameterVisitor(kIgnoreParameter, set).root(*this);
 }
 
 void Module::zero_grad() {

@@ -34,6 +34,7 @@
 namespace heed {
 
 class Module;
+struct Weight;
 
 /// A tensor and its name in a checkpoint.
 struct NamedTensor {
@@ -52,11 +53,16 @@ class ParameterVisitor {
  public:
   using OnParameter = FunctionRef<void(const std::string& name, Tensor& parameter)>;
   using OnModule = FunctionRef<void(Module& module)>;
+  using OnWeight = FunctionRef<void(const std::string& name, Weight& weight)>;
   ParameterVisitor(OnParameter on_parameter, OnModule on_module)
       : on_parameter_(on_parameter), on_module_(on_module) {}
+  /// A visitor of weights, which other parameters are passed over by.
+  explicit ParameterVisitor(OnWeight on_weight);
 
   /// Visits a parameter. An undefined one (the bias of a layer without bias) is skipped.
   void operator()(std::string_view name, Tensor& parameter);
+  /// Visits the matrix of a weight, unless it is packed.
+  void operator()(std::string_view name, Weight& weight);
   /// Visits a part; its parameters are named "name.weight" and so on.
   void operator()(std::string_view name, Module& child);
   /// Visits a part whose parameters are named "name_weight" and so on, as some checkpoints have
@@ -89,6 +95,7 @@ class ParameterVisitor {
 
   OnParameter on_parameter_;
   OnModule on_module_;
+  std::optional<OnWeight> on_weight_;
   std::string prefix_;  // of the next name, its separator included
 };
 

@@ -1,9 +1,13 @@
 // The matrix of a linear map, [out, in], as a value: its numbers, and the product with them. Layers
-// hold a Weight and never look inside, so that a weight in another form is known only here.
+// hold a Weight and never look inside, so that a weight in another form is known only here. A copy
+// of a Weight shares its numbers.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <utility>
 
+#include "heed/nn/packed_weight.h"
 #include "heed/ops/matmul.h"
 #include "heed/tensor/tensor.h"
 
@@ -22,20 +26,34 @@ struct Weight {
   Weight() = default;
   explicit Weight(Tensor matrix) : data(std::move(matrix)) {}
 
-  bool defined() const { return data.defined(); }
-  std::int64_t out() const { return data.size(0); }
-  std::int64_t in() const { return data.size(1); }
-  DType dtype() const { return data.dtype(); }
+  bool defined() const { return data.defined() || packed; }
+  std::int64_t out() const { return packed ? packed->out() : data.size(0); }
+  std::int64_t in() const { return packed ? packed->in() : data.size(1); }
+  /// The type of the results of products.
+  DType dtype() const { return packed ? DType::f32 : data.dtype(); }
 
   /// activation(x W^T + bias): x […, in] -> […, out].
   Tensor product(const Tensor& x, const LinearOptions& options = {}) const;
-  /// Rows [begin, end) as a weight of their own, sharing the numbers; differentiable.
+  /// Rows [begin, end) as a weight of their own, sharing the numbers; differentiable. Not for
+  /// packed weights.
   Weight rows(std::int64_t begin, std::int64_t end) const;
+  /// The product with the rows [begin, end) of the matrix: x […, in] -> […, end - begin].
+  Tensor product_of_rows(const Tensor& x, std::int64_t begin, std::int64_t end,
+                         const LinearOptions& options = {}) const;
+  /// The rows with these numbers: ids […] (i32 or i64) -> […, in]. Row `padding` gets no gradient.
+  Tensor lookup(const Tensor& ids, std::optional<std::int64_t> padding = {}) const;
+  /// Packs the matrix, with its adapter, for products without gradients, and forgets the numbers
+  /// that it is made of.
+  void pack(PackedForm form);
   /// Adds the adapter to the matrix, as a new tensor, and removes it.
   void merge_adapter();
 
-  Tensor data;      // [out, in]
-  Adapter adapter;  // usually undefined
+  Tensor data;                                 // [out, in]; undefined if packed
+  Adapter adapter;                             // usually undefined
+  std::shared_ptr<const PackedWeight> packed;  // usually null
+
+ private:
+  void check_rows(std::int64_t begin, std::int64_t end) const;
 };
 
 }  // namespace heed

@@ -1,0 +1,112 @@
+#include "heed/kernels/packed/pack.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "heed/base/arena.h"
+#include "heed/base/dtype.h"
+#include "heed/base/threads.h"
+#include "heed/kernels/packed/quantize_rows.h"
+
+namespace heed::kernels {
+namespace {
+
+// Columns of a panel that are adjacent for one row.
+constexpr std::int64_t group_of(PackedForm form) {
+  return form == PackedForm::int8 ? kColumnGroup : 1;
+}
+
+// The place of number (row, column) in the data of a matrix.
+std::int64_t place_of(PackedForm form, std::int64_t in, std::int64_t row, std::int64_t column) {
+  const std::int64_t group = group_of(form);
+  const std::int64_t panel = row / kPanelRows * kPanelRows * padded_in(form, in);
+  return panel + (column / group * kPanelRows + row % kPanelRows) * group + column % group;
+}
+
+// Writes a panel from its rows; `rows` are fewer than kPanelRows at the end of the matrix.
+template <typename T, typename From>
+void fill_panel(PackedForm form, std::int64_t rows, std::int64_t in, const From& from, T* to) {
+  const std::int64_t group = group_of(form), columns = padded_in(form, in);
+  for (std::int64_t column = 0; column < columns; column += group) {
+    for (std::int64_t row = 0; row < kPanelRows; ++row) {
+      for (std::int64_t i = column; i < column + group; ++i) {
+        *to++ = row < rows && i < in ? from(row, i) : T{};
+      }
+    }
+  }
+}
+
+template <typename T, typename From>
+void fill_panels(const PackTarget& to, const From& from) {
+  const PackedMatrix matrix = to;
+  const std::int64_t numbers = kPanelRows * padded_in(to.form, to.in);
+  parallel_for(matrix.panels(), numbers, [&](std::int64_t panel) {
+    const std::int64_t first = panel * kPanelRows;
+    fill_panel(
+        to.form, std::min(kPanelRows, to.out - first), to.in,
+        [&](std::int64_t row, std::int64_t column) -> T { return from(first + row, column); },
+        reinterpret_cast<T*>(to.data) + panel * numbers);
+  });
+}
+
+}  // namespace
+
+void pack(const float* matrix, std::int64_t stride, const PackTarget& to) {
+  switch (to.form) {
+    case PackedForm::f32:
+      return fill_panels<float>(
+          to, [&](std::int64_t row, std::int64_t column) { return matrix[row * stride + column]; });
+    case PackedForm::bf16:
+      return fill_panels<BFloat16>(to, [&](std::int64_t row, std::int64_t column) {
+        return BFloat16(matrix[row * stride + column]);
+      });
+    case PackedForm::int8:
+      break;
+  }
+  const Scratch<std::int8_t> integers(to.out * to.in);
+  const Scratch<float> scales(to.out);
+  quantize_rows({.rows = to.out, .columns = to.in, .x = matrix, .stride = stride},
+                {.integers = integers.data(), .stride = to.in, .scales = scales.data()});
+  pack_int8(integers.data(), scales.data(), to);
+}
+
+void pack_int8(const std::int8_t* matrix, const float* scales, const PackTarget& to) {
+  fill_panels<std::int8_t>(
+      to, [&](std::int64_t row, std::int64_t column) { return matrix[row * to.in + column]; });
+  for (std::int64_t row = 0; row < padded_out(to.out); ++row) {
+    const bool is_row = row < to.out;
+    std::int32_t sum = 0;
+    for (std::int64_t i = 0; is_row && i < to.in; ++i) sum += matrix[row * to.in + i];
+    to.row_sums[row] = sum;
+    to.scales[row] = is_row ? scales[row] : 0.0f;
+  }
+}
+
+void unpack_row(const PackedMatrix& matrix, std::int64_t row, float* to) {
+  const auto read = [&](auto number) {
+    using T = decltype(number);
+    const T* const data = reinterpret_cast<const T*>(matrix.data);
+    const float scale = std::is_same_v<T, std::int8_t> ? matrix.scales[row] : 1.0f;
+    for (std::int64_t i = 0; i < matrix.in; ++i) {
+      to[i] = static_cast<float>(data[place_of(matrix.form, matrix.in, row, i)]) * scale;
+    }
+  };
+  switch (matrix.form) {
+    case PackedForm::f32:
+      return read(float{});
+    case PackedForm::bf16:
+      return read(BFloat16{});
+    case PackedForm::int8:
+      return read(std::int8_t{});
+  }
+}
+
+void unpack_row(const PackedMatrix& matrix, std::int64_t row, std::int8_t* to) {
+  const auto* const data = reinterpret_cast<const std::int8_t*>(matrix.data);
+  for (std::int64_t i = 0; i < matrix.in; ++i) {
+    to[i] = data[place_of(matrix.form, matrix.in, row, i)];
+  }
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,36 @@
+// Writing and reading packed matrices.
+#pragma once
+
+#include <cstdint>
+
+#include "heed/kernels/packed/matrix.h"
+
+namespace heed::kernels {
+
+/// Where a matrix is packed to; the members are those of PackedMatrix.
+struct PackTarget {
+  PackedForm form;
+  std::int64_t out, in;
+  std::byte* data;
+  float* scales;
+  std::int32_t* row_sums;
+
+  operator PackedMatrix()
+      const {  // NOLINT(google-explicit-constructor): the same memory, read-only
+    return {form, out, in, data, scales, row_sums};
+  }
+};
+
+/// Packs a matrix whose rows are `stride` apart. int8: the scale of a row is its greatest magnitude
+/// / 127, and each number is rounded to the nearest integer, to even if halfway. A row that holds
+/// NaN or infinity gets the scale NaN.
+void pack(const float* matrix, std::int64_t stride, const PackTarget& to);
+/// Packs integers that were quantised before; scales are [out].
+void pack_int8(const std::int8_t* matrix, const float* scales, const PackTarget& to);
+
+/// Writes row `row` as f32: the numbers that products use.
+void unpack_row(const PackedMatrix& matrix, std::int64_t row, float* to);
+/// Writes the integers of row `row` of an int8 matrix.
+void unpack_row(const PackedMatrix& matrix, std::int64_t row, std::int8_t* to);
+
+}  // namespace heed::kernels

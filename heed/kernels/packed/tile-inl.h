@@ -1,0 +1,120 @@
+// Tiles of products with packed matrices: a few rows of x by a few vectors of outputs, summed in
+// registers over all columns. What differs between the forms of the numbers is in the Weights
+// types.
+#if defined(HEED_KERNELS_PACKED_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_PACKED_TILE_INL_H_
+#undef HEED_KERNELS_PACKED_TILE_INL_H_
+#else
+#define HEED_KERNELS_PACKED_TILE_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "heed/base/dtype.h"
+#include "heed/kernels/elementwise-inl.h"
+#include "heed/kernels/packed/dot-inl.h"
+#include "heed/kernels/packed/product.h"
+#include "heed/kernels/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline constexpr int kLanes32 = static_cast<int>(hn::MaxLanes(F32()));
+/// Vectors of one panel.
+inline constexpr int kPanelVectors = static_cast<int>(kPanelRows) / kLanes32;
+
+/// Sums in f32 of weights in f32.
+struct F32Weights {
+  using Sum = VF;
+  using X = float;
+  static constexpr std::int64_t kGroup = 1;  // columns per step
+  // With 32 registers, 6 rows by 4 vectors; with 16, 6 by 2.
+  static constexpr int kRows = kPanelVectors > 2 ? 3 : 6;
+  static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
+
+  static HWY_INLINE Sum zero() { return hn::Zero(F32()); }
+  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
+    return hn::LoadU(
+        F32(), reinterpret_cast<const float*>(panel) + column * kPanelRows + vector * kLanes32);
+  }
+  static HWY_INLINE VF broadcast(const X* x) { return hn::Set(F32(), *x); }
+  static HWY_INLINE void add(Sum& sum, VF x, VF w) { sum = hn::MulAdd(x, w, sum); }
+};
+
+/// Sums in f32 of weights in bf16, which are the upper halves of f32.
+struct Bf16Weights : F32Weights {
+  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
+    const hn::Rebind<std::uint16_t, F32> halves;
+    const hn::RebindToUnsigned<F32> wide;
+    const auto* const from =
+        reinterpret_cast<const std::uint16_t*>(panel) + column * kPanelRows + vector * kLanes32;
+    return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(halves, from))));
+  }
+};
+
+/// Sums in i32 of weights in int8, four columns at a time.
+template <typename Dot>
+struct Int8Weights {
+  using Sum = VI32;
+  static constexpr bool kUnsigned = Dot::kUnsigned;
+  using X = std::int8_t;
+  static constexpr std::int64_t kGroup = kColumnGroup;
+  static constexpr int kRows = kPanelVectors == 1 ? 6 : kPanelVectors == 2 ? 4 : 2;
+  static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
+
+  static HWY_INLINE Sum zero() { return hn::Zero(I32()); }
+  static HWY_INLINE VI32 load(const std::byte* panel, std::int64_t column, int vector) {
+    return hn::LoadU(I32(), reinterpret_cast<const std::int32_t*>(panel) +
+                                column / kGroup * kPanelRows + vector * kLanes32);
+  }
+  static HWY_INLINE VI32 broadcast(const X* x) {
+    std::int32_t four;
+    std::memcpy(&four, x, sizeof four);
+    return hn::Set(I32(), four);
+  }
+  static HWY_INLINE void add(Sum& sum, VI32 x, VI32 w) { Dot::add(sum, x, w); }
+};
+
+/// Adds to sums, [M, P, 16], the products of M rows of x and P panels over the columns [begin,
+/// end). Panels are `panel_bytes` apart.
+template <typename Weights, int M, int P>
+HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride,
+                             const std::byte* panels, std::int64_t panel_bytes, std::int64_t begin,
+                             std::int64_t end, hn::TFromV<typename Weights::Sum>* sums) {
+  constexpr int N = P * kPanelVectors;
+  const hn::DFromV<typename Weights::Sum> d;
+  // Loops over registers are unrolled, else the compiler keeps them in memory.
+  typename Weights::Sum sum[M][N];
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) sum[i][j] = hn::LoadU(d, sums + (i * N + j) * kLanes32);
+  }
+  for (std::int64_t column = begin; column < end; column += Weights::kGroup) {
+    typename Weights::Sum w[N];
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) {
+      w[j] = Weights::load(panels + j / kPanelVectors * panel_bytes, column, j % kPanelVectors);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < M; ++i) {
+      const auto one = Weights::broadcast(x + i * x_stride + column);
+#pragma GCC unroll 8
+      for (int j = 0; j < N; ++j) Weights::add(sum[i][j], one, w[j]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) hn::StoreU(sum[i][j], d, sums + (i * N + j) * kLanes32);
+  }
+}
+
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
