@@ -38,7 +38,7 @@ DecodingSteps::DecodingSteps(const OutputLayer& output, std::int64_t rows,
   if (observed_ != ObservedWeights::none) decoding_->observe(now_, observed_);
 }
 
-Tensor DecodingSteps::step(std::span<const std::int32_t> last) {
+TokenScores DecodingSteps::step(std::span<const std::int32_t> last) {
   const NoGrad no_grad;
   HEED_ASSERT(std::ssize(last) == rows_);
   const Tensor y = decoding_->step(ids_of(last, rows_));  // [rows, 1, E]
@@ -51,7 +51,7 @@ Tensor DecodingSteps::step(std::span<const std::int32_t> last) {
     }
     steps_.push_back(std::move(step));
   }
-  return output_(squeeze(y, 1));  // [rows, V]
+  return {squeeze(y, 1), output_};
 }
 
 void DecodingSteps::reorder(std::span<const std::int64_t> from) {

@@ -28,7 +28,7 @@ class DecodingSteps : public StepModel {
 
   std::int64_t rows() const override { return rows_; }
   std::int64_t vocabulary() const override { return output_.weight.out(); }
-  Tensor step(std::span<const std::int32_t> last) override;
+  TokenScores step(std::span<const std::int32_t> last) override;
   void reorder(std::span<const std::int64_t> from) override;
 
   /// The decoder's weights of a finished hypothesis: self [1, H, T, T], cross [1, H, T, S] of a

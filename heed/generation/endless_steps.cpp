@@ -33,7 +33,7 @@ bool EndlessSteps::continue_to(std::span<const std::int32_t> prompt) {
   return true;
 }
 
-Tensor EndlessSteps::step(std::span<const std::int32_t> last) {
+TokenScores EndlessSteps::step(std::span<const std::int32_t> last) {
   if (filled_ == context_) begin();
   ++filled_;
   for (std::size_t row = 0; row < read_.size(); ++row) read_[row].push_back(last[row]);

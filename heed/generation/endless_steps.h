@@ -27,7 +27,7 @@ class EndlessSteps : public StepModel {
 
   std::int64_t rows() const override { return std::ssize(read_); }
   std::int64_t vocabulary() const override { return steps_->vocabulary(); }
-  Tensor step(std::span<const std::int32_t> last) override;
+  TokenScores step(std::span<const std::int32_t> last) override;
   void reorder(std::span<const std::int64_t> from) override;
 
  private:

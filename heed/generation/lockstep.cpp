@@ -69,31 +69,22 @@ bool Lockstep::is_forced(std::int64_t row) const {
 }
 
 void Lockstep::collect_banned() {
-  banned_.clear();
-  banned_starts_.assign(1, 0);
+  banned_ = {.renormalised = plan_.renormalised};
   std::vector<std::int32_t> found;
   for (const Sequence& s : sequences_) {
     found.clear();
     for (const Rule& rule : plan_.rules) rule(s.so_far.tokens, found);
     std::erase_if(found, [&](std::int32_t token) { return token < 0 || token >= vocabulary_; });
     std::sort(found.begin(), found.end());
-    banned_.insert(banned_.end(), found.begin(), std::unique(found.begin(), found.end()));
-    banned_starts_.push_back(std::ssize(banned_));
-  }
-}
-
-void Lockstep::renormalise() {
-  float* const scores = model_scores_.values.mutable_data<float>();
-  for (std::int64_t row = 0; row < rows(); ++row) {
-    for (const std::int32_t token : banned(row)) {
-      scores[row * vocabulary_ + token] = -std::numeric_limits<float>::infinity();
-    }
+    banned_.tokens.insert(banned_.tokens.end(), found.begin(),
+                          std::unique(found.begin(), found.end()));
+    banned_.starts.push_back(std::ssize(banned_.tokens));
   }
 }
 
 void Lockstep::check_scores() const {
   for (std::int64_t row = 0; row < rows(); ++row) {
-    HEED_CHECK(!std::isnan(model_scores_.normalisers[index(row)].log_total),
+    HEED_CHECK(!std::isnan(best_.normalisers[index(row)].log_total),
                "[search] sentence {} of the batch, token {}: the model's scores hold NaN or +inf; "
                "are its weights those of a training run that diverged?",
                sequence(row).sentence, sequence(row).so_far.tokens.size());
@@ -102,47 +93,33 @@ void Lockstep::check_scores() const {
 
 void Lockstep::step(std::int64_t k) {
   const NoGrad no_grad;
-  const Tensor logits = contiguous_copy(model_.step(last_));
-  HEED_CHECK(logits.shape() == (Shape{rows(), vocabulary_}) && logits.dtype() == DType::f32,
-             "[search] the model gave scores {} of {}: they must be [{}, {}] of f32",
-             to_string(logits.shape()), name_of(logits.dtype()), rows(), vocabulary_);
+  scores_ = model_.step(last_);
+  HEED_CHECK(scores_.rows() == rows() && scores_.vocabulary() == vocabulary_,
+             "[search] the model gave scores [{}, {}]: they must be [{}, {}]", scores_.rows(),
+             scores_.vocabulary(), rows(), vocabulary_);
   collect_banned();
-  k_ = k;
-  model_scores_.values = logits;
-  if (plan_.renormalised) renormalise();
-  find_likeliest(model_scores_);
+  scores_.find_best(k, banned_, best_);
   check_scores();
-  if (!plan_.changes.empty()) change_scores();
-}
-
-void Lockstep::find_likeliest(Scores& scores) {
-  scores.normalisers.resize(sequences_.size());
-  likeliest_.resize(sequences_.size() * index(k_));
-  kernels::likeliest(kernels::LikeliestCall<float>{.rows = {rows(), vocabulary_},
-                                                   .k = k_,
-                                                   .logits = scores.values.data<float>(),
-                                                   .banned_starts = banned_starts_.data(),
-                                                   .banned = banned_.data(),
-                                                   .normalisers = scores.normalisers.data(),
-                                                   .tokens = likeliest_.data()});
+  if (is_changed()) change_scores();
 }
 
 void Lockstep::change_scores() {
-  changed_scores_.values = clone_data(model_scores_.values);
+  Tensor changed = clone_data(scores_.all());
   for (std::int64_t row = 0; row < rows(); ++row) {
-    const std::span<float> scores = changed_scores_.values.mutable_values<float>().subspan(
-        index(row * vocabulary_), index(vocabulary_));
+    const std::span<float> scores =
+        changed.mutable_values<float>().subspan(index(row * vocabulary_), index(vocabulary_));
     if (changed_ == ChangedScores::log_probabilities) {
-      for (float& score : scores) score = model_scores_.normalisers[index(row)](score);
+      for (float& score : scores) score = best_.normalisers[index(row)](score);
     }
     for (const ScoreChange& change : plan_.changes) change(sequence(row).so_far.tokens, scores);
   }
-  find_likeliest(changed_scores_);
+  changed_scores_ = TokenScores(changed);
+  changed_scores_.find_best(best_.k, banned_, best_changed_);
 }
 
 std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
-  std::span<const std::int32_t> found = std::span(likeliest_).subspan(index(row * k_), index(k_));
-  const std::size_t one = index(std::min<std::int64_t>(1, k_));
+  std::span<const std::int32_t> found = chosen().of(row);
+  const std::size_t one = std::min<std::size_t>(1, found.size());
   if (is_forced(row)) {
     return std::span(forced(row)).subspan(sequence(row).so_far.tokens.size(), one);
   }
@@ -157,27 +134,27 @@ std::span<const std::int32_t> Lockstep::likeliest(std::int64_t row) const {
 
 float Lockstep::log_probability(std::int64_t row, std::int32_t token) const {
   if (is_forced(row) || (plan_.is_end_certain && full(row))) return 0.0f;
-  const float logit = row_of(model_scores_, row)[static_cast<std::size_t>(token)];
-  return model_scores_.normalisers[index(row)](logit);
+  return best_.normalisers[index(row)](score_of(row, token));
+}
+
+float Lockstep::score_of(std::int64_t row, std::int32_t token) const {
+  const std::span<const std::int32_t> best = best_.of(row);
+  const auto found = std::ranges::find(best, token);
+  return found == best.end() ? scores_.of(row, token)
+                             : best_.logits[index(row * best_.k) + index(found - best.begin())];
 }
 
 float Lockstep::gain(std::int64_t row, std::int32_t token) const {
   if (is_forced(row) || (plan_.is_end_certain && full(row))) return 0.0f;
-  const bool is_changed = !plan_.changes.empty() && changed_ == ChangedScores::log_probabilities;
-  return is_changed ? scores(row)[static_cast<std::size_t>(token)] : log_probability(row, token);
+  const bool takes_changed = is_changed() && changed_ == ChangedScores::log_probabilities;
+  return takes_changed ? scores(row)[static_cast<std::size_t>(token)] : log_probability(row, token);
 }
 
-std::span<const float> Lockstep::scores(std::int64_t row) const { return row_of(chosen(), row); }
-
-std::span<const float> Lockstep::row_of(const Scores& scores, std::int64_t row) const {
-  return scores.values.values<float>().subspan(index(row * vocabulary_), index(vocabulary_));
+std::span<const float> Lockstep::scores(std::int64_t row) const {
+  return (is_changed() ? changed_scores_ : scores_).row(row);
 }
 
-std::span<const std::int32_t> Lockstep::banned(std::int64_t row) const {
-  return std::span(banned_).subspan(
-      index(banned_starts_[index(row)]),
-      index(banned_starts_[index(row + 1)] - banned_starts_[index(row)]));
-}
+std::span<const std::int32_t> Lockstep::banned(std::int64_t row) const { return banned_.of(row); }
 
 bool Lockstep::is_end(std::int32_t token) const {
   return std::ranges::find(plan_.ends, token) != plan_.ends.end();

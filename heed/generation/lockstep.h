@@ -11,7 +11,7 @@
 #include "heed/generation/hypothesis.h"
 #include "heed/generation/plan.h"
 #include "heed/generation/step_model.h"
-#include "heed/kernels/likeliest.h"
+#include "heed/generation/token_scores.h"
 
 namespace heed {
 
@@ -80,24 +80,18 @@ class Lockstep {
 
  private:
   static std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-  // Numbers of all tokens for each row, and their log-sum-exps.
-  struct Scores {
-    Tensor values;  // [rows, V]
-    std::vector<kernels::LogNormaliser<float>> normalisers = {};
-  };
-
   bool is_end(std::int32_t token) const;
   bool is_forced(std::int64_t row) const;
   const std::vector<std::int32_t>& forced(std::int64_t row) const {
     return forced_[index(sequence(row).sentence)];
   }
-  void renormalise();
+  /// The model's score of a token after a sequence.
+  float score_of(std::int64_t row, std::int32_t token) const;
   void collect_banned();
   void check_scores() const;
   void change_scores();
-  void find_likeliest(Scores& scores);
-  const Scores& chosen() const { return plan_.changes.empty() ? model_scores_ : changed_scores_; }
-  std::span<const float> row_of(const Scores& scores, std::int64_t row) const;
+  bool is_changed() const { return !plan_.changes.empty(); }
+  const BestTokens& chosen() const { return is_changed() ? best_changed_ : best_; }
 
   StepModel& model_;
   const SearchPlan& plan_;
@@ -108,12 +102,11 @@ class Lockstep {
   std::vector<Sequence> sequences_;
   std::vector<std::int32_t> last_;  // the last token of each row, not yet given to the model
 
-  Scores model_scores_;    // the logits
-  Scores changed_scores_;  // if the plan has changes
-  std::int64_t k_ = 0;
-  std::vector<std::int32_t> likeliest_;  // [rows, k]
-  std::vector<std::int64_t> banned_starts_;
-  std::vector<std::int32_t> banned_;
+  // Scores compute what is asked for when it is asked for.
+  mutable TokenScores scores_;          // of the model
+  mutable TokenScores changed_scores_;  // if the plan has changes
+  BestTokens best_, best_changed_;      // of both
+  BannedTokens banned_;
 };
 
 }  // namespace heed

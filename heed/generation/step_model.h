@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "heed/tensor/tensor.h"
+#include "heed/generation/token_scores.h"
 
 namespace heed {
 
@@ -17,9 +17,8 @@ class StepModel {
   virtual std::int64_t rows() const = 0;
   /// The number of tokens of the vocabulary, V.
   virtual std::int64_t vocabulary() const = 0;
-  /// Appends a token to each sequence and returns the scores (logits) of the next one: f32 [rows,
-  /// V].
-  virtual Tensor step(std::span<const std::int32_t> last) = 0;
+  /// Appends a token to each sequence and returns the scores (logits) of the next one.
+  virtual TokenScores step(std::span<const std::int32_t> last) = 0;
   /// Sequence i becomes the former sequence from[i]; the number of sequences may change.
   virtual void reorder(std::span<const std::int64_t> from) = 0;
 };

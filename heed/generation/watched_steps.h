@@ -19,7 +19,7 @@ class WatchedSteps : public StepModel {
 
   std::int64_t rows() const override { return steps_.rows(); }
   std::int64_t vocabulary() const override { return steps_.vocabulary(); }
-  Tensor step(std::span<const std::int32_t> last) override {
+  TokenScores step(std::span<const std::int32_t> last) override {
     before_(last);
     return steps_.step(last);
   }

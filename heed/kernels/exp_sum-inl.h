@@ -33,25 +33,45 @@ HWY_INLINE float exp_total(std::int64_t n, const float* x, float shift_by) {
   });
 }
 
-/// Computes the sum with a running maximum; a new maximum rescales the sum of the blocks before.
-/// Calls block(at, m, top) for each block of m elements from `at` on, whose maximum is `top`, while
-/// it is in L1.
+/// A sum of exponentials that grows block by block, with a running maximum: a new maximum rescales
+/// the sum of the blocks before.
+class GrowingExpSum {
+ public:
+  /// Adds a block of n elements; returns its maximum.
+  HWY_INLINE float add(std::int64_t n, const float* x) {
+    const float of_block = max_row(x, n, kLowest);
+    const float before = top_;
+    top_ = std::max(before, of_block);
+    const float shift = top_ == kLowest ? 0.0f : top_;
+    total_ = total_ * std::exp(before - shift) + exp_total(n, x, shift);
+    return of_block;
+  }
+  /// Adds another sum.
+  HWY_INLINE void add(const GrowingExpSum& other) {
+    const float before = top_;
+    top_ = std::max(before, other.top_);
+    const float shift = top_ == kLowest ? 0.0f : top_;
+    total_ = total_ * std::exp(before - shift) + other.total_ * std::exp(other.top_ - shift);
+  }
+  ExpSum sum() const { return {top_ == kLowest ? 0.0f : top_, total_}; }
+
+ private:
+  static constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  float top_ = kLowest;
+  float total_ = 0.0f;
+};
+
+/// The sum of a row. Calls block(at, m, top) for each block of m elements from `at` on, whose
+/// maximum is `top`, while it is in L1.
 template <typename Block>
 HWY_INLINE ExpSum exp_sum(std::int64_t n, const float* x, const Block& block) {
   constexpr std::int64_t kBlock = 2048;  // 8 KiB
-  constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  float top = kLowest;
-  float total = 0.0f;
+  GrowingExpSum sum;
   for (std::int64_t at = 0; at < n; at += kBlock) {
     const std::int64_t m = std::min(kBlock, n - at);
-    const float before = top;
-    const float block_top = max_row(x + at, m, kLowest);
-    top = std::max(before, block_top);
-    const float shift = top == kLowest ? 0.0f : top;
-    total = total * std::exp(before - shift) + exp_total(m, x + at, shift);
-    block(at, m, block_top);
+    block(at, m, sum.add(m, x + at));
   }
-  return {top == kLowest ? 0.0f : top, total};
+  return sum.sum();
 }
 
 }  // namespace heed::kernels::HWY_NAMESPACE

@@ -1,13 +1,22 @@
 #include "heed/models/output_layer.h"
 
 #include "heed/autograd/tape.h"
+#include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
+#include "heed/tensor/copy.h"
 
 namespace heed {
 
 Tensor OutputLayer::operator()(const Tensor& states) const {
   const Tensor scores = Linear::operator()(states);  // […, V]
   return soft_cap_ > 0.0 ? tanh(scores * (1.0 / soft_cap_)) * soft_cap_ : scores;
+}
+
+void OutputLayer::find_likeliest(const Tensor& states, kernels::PackedLikeliest call) const {
+  HEED_ASSERT(can_find_likeliest() && states.rank() == 2);
+  const Tensor rows = contiguous_copy(states);  // [rows, E]
+  call.scores = weight.packed->call_with(rows, bias);
+  kernels::packed_likeliest(call);
 }
 
 LinearCrossEntropy OutputLayer::loss(const Tensor& states, const Tensor& targets,

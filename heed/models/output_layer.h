@@ -2,6 +2,7 @@
 // of predictions. Its matrix may be that of the embeddings.
 #pragma once
 
+#include "heed/kernels/packed/likeliest.h"
 #include "heed/nn/linear.h"
 #include "heed/ops/linear_cross_entropy.h"
 
@@ -16,6 +17,11 @@ class OutputLayer : public Linear {
 
   /// States […, E] -> scores […, V].
   Tensor operator()(const Tensor& states) const;
+  /// Whether find_likeliest() can be used: the weight is packed, and there is no cap.
+  bool can_find_likeliest() const { return weight.packed && soft_cap_ <= 0.0; }
+  /// The outputs with the greatest scores, without storing all scores: states [rows, E]. The scores
+  /// of `call` are set here.
+  void find_likeliest(const Tensor& states, kernels::PackedLikeliest call) const;
   /// The loss of the predictions from states […, E] with targets […], without storing all scores if
   /// there is neither a bias nor a cap.
   LinearCrossEntropy loss(const Tensor& states, const Tensor& targets,

@@ -85,6 +85,19 @@ Tensor PackedWeight::product(const Tensor& x, const LinearOptions& options, std:
   return y;
 }
 
+kernels::PackedProduct PackedWeight::call_with(const Tensor& x, const Tensor& bias) const {
+  HEED_CHECK(x.rank() == 2 && x.size(1) == in() && x.dtype() == DType::f32,
+             "[linear] x {} and a packed weight [{}, {}]: it must be [rows, {}]",
+             to_string(x.shape()), out(), in(), in());
+  return {.rows = x.size(0),
+          .x = x.data<float>(),
+          .x_stride = in(),
+          .weight = target_,
+          .y = nullptr,
+          .y_stride = 0,
+          .bias = bias.defined() ? bias.data<float>() : nullptr};
+}
+
 Tensor PackedWeight::rows(const Tensor& ids) const {
   check_index("embedding", "the vocabulary", ids, out());
   const Tensor numbers = contiguous_copy(ids);

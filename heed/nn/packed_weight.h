@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "heed/kernels/packed/pack.h"
+#include "heed/kernels/packed/product.h"
 #include "heed/ops/matmul.h"
 #include "heed/tensor/tensor.h"
 
@@ -27,6 +28,9 @@ class PackedWeight {
   /// activation(x W^T + bias) with the rows [begin, end) of W: x […, in] -> […, end - begin].
   Tensor product(const Tensor& x, const LinearOptions& options, std::int64_t begin,
                  std::int64_t end) const;
+  /// The product with the rows of x [rows, in] and a bias [out] or none, both contiguous, for
+  /// kernels; its y is null.
+  kernels::PackedProduct call_with(const Tensor& x, const Tensor& bias) const;
   /// The rows with these numbers: ids […] (i32 or i64) -> […, in].
   Tensor rows(const Tensor& ids) const;
   /// The whole matrix, [out, in] of f32: the numbers that products use.

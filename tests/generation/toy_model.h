@@ -63,7 +63,7 @@ class ToyModel : public StepModel {
 
   std::int64_t rows() const override { return std::ssize(rows_); }
   std::int64_t vocabulary() const override { return vocabulary_; }
-  Tensor step(std::span<const std::int32_t> last) override {
+  TokenScores step(std::span<const std::int32_t> last) override {
     EXPECT_EQ(last.size(), rows_.size());
     steps.push_back(rows());
     std::vector<float> all;

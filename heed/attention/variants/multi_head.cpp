@@ -7,6 +7,7 @@
 #include "heed/attention/attention.h"
 #include "heed/attention/cache.h"
 #include "heed/attention/masks.h"
+#include "heed/attention/paged_cache.h"
 #include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/autograd/tape.h"
@@ -16,6 +17,7 @@
 #include "heed/ops/join.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/view.h"
+#include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 
 namespace heed {
@@ -236,11 +238,29 @@ Tensor MultiHeadAttention::operator()(const AttentionInput& in) const {
 
 // ---- decoding -----------------------------------------------------------------------------------
 
+namespace {
+
+// The weights of steps, [B, H, 1, Tk] each, as one tensor; earlier ones have fewer keys.
+Tensor join_weights(const std::vector<Tensor>& steps) {
+  if (steps.size() == 1) return steps[0];
+  const Tensor& last = steps.back();
+  Tensor all = zeros({last.size(0), last.size(1), std::ssize(steps), last.size(3)});
+  for (std::int64_t t = 0; const Tensor& step : steps) {
+    Tensor to = slice(slice(all, 2, t, t + 1), 3, 0, step.size(3));
+    copy_into(to, step);
+    ++t;
+  }
+  return all;  // [B, H, T, Tk]
+}
+
+}  // namespace
+
 // Without a memory: the keys and values of the positions so far. With a memory: its keys and
 // values.
 class MultiHeadAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
+    if (paged) return paged->reorder(from);
     if (cache) return cache->reorder(from);
     const Tensor ids = from_values(from, {static_cast<std::int64_t>(from.size())});
     for (Tensor* const x : {&memory.k, &memory.v, &lengths}) {
@@ -248,15 +268,33 @@ class MultiHeadAttention::State : public DecodeState {
     }
   }
 
-  std::int64_t next = 0;  // the first position of the next step
-  std::optional<KvCache> cache;
-  Heads memory;
+  std::int64_t next = 0;            // the first position of the next step
+  bool of_memory = false;           // whether the keys are those of a memory
+  std::optional<PagedCache> paged;  // keys and values, if attention needs nothing but them
+  std::optional<KvCache> cache;     // else those of the steps
+  Heads memory;                     // or those of the memory
   Tensor lengths;
 };
+
+// Masks, biases and extra keys are not for pages.
+bool MultiHeadAttention::can_page() const {
+  if (training() || has_extra_keys() || out_proj.weight.dtype() != DType::f32) return false;
+  AttentionSpec spec;
+  if (position) position->modify(spec, Corner::top_left);
+  specialise(spec, Corner::top_left);
+  return spec.modifiers.empty() && spec.reweights.empty() && spec.mask.everything();
+}
 
 std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) const {
   const NoGrad no_grad;
   auto state = std::make_unique<State>();
+  state->of_memory = from.memory.defined();
+  const std::int64_t rows = state->of_memory ? from.memory.size(0) : from.batch;
+  if (can_page()) {
+    state->paged.emplace(
+        PagedCacheConfig{.rows = rows, .heads = kv_heads(), .features = config_.head_size});
+    if (!state->of_memory) return state;
+  }
   if (!from.memory.defined()) {
     KvCacheConfig config{.batch = from.batch,
                          .heads = kv_heads(),
@@ -269,9 +307,15 @@ std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) 
   const Tensor nothing = empty({from.memory.size(0), 0, config_.embed});  // [B, 0, E]
   check_input(name(), {.x = nothing, .memory = from.memory, .lengths = from.lengths}, config_.embed,
               config_.memory_embed);
-  state->memory.k = keys(from.memory);    // [B, G, Tk, D]
-  state->memory.v = values(from.memory);  // [B, G, Tk, D]
-  if (position) state->memory.k = position->rotate(state->memory.k);
+  Heads memory;
+  memory.k = keys(from.memory);    // [B, G, Tk, D]
+  memory.v = values(from.memory);  // [B, G, Tk, D]
+  if (position) memory.k = position->rotate(memory.k);
+  if (state->paged) {
+    state->paged->append(memory.k, memory.v, from.lengths);
+    return state;
+  }
+  state->memory = std::move(memory);
   state->lengths = from.lengths;
   return state;
 }
@@ -283,12 +327,45 @@ Tensor MultiHeadAttention::step(const Tensor& x, DecodeState& decode_state) cons
              name());
   check_input(name(), {.x = x}, config_.embed, config_.embed);
   const std::int64_t T = x.size(1);
+  if (state->paged) return step_paged(x, *state);
   if (!state->cache || !state->cache->window() || T <= kMostAtOnce) return step_few(x, *state);
   std::vector<Tensor> parts;
   for (std::int64_t t = 0; t < T; t += kMostAtOnce) {
     parts.push_back(step_few(slice(x, 1, t, std::min(T, t + kMostAtOnce)), *state));
   }
   return concat(parts, 1);  // [B, T, E]
+}
+
+Tensor MultiHeadAttention::step_paged(const Tensor& x, State& state) const {
+  const std::int64_t T = x.size(1);
+  const std::int64_t first = std::exchange(state.next, state.next + T);
+  PagedCache& cache = *state.paged;
+  Heads heads;
+  if (state.of_memory) {
+    heads.q = queries(x);  // [B, H, T, D]
+  } else {
+    heads = project({.x = x});
+    if (position) heads.k = position->rotate(heads.k, first);
+  }
+  if (position) heads.q = position->rotate(heads.q, first);
+  if (!state.of_memory && first == 0 && T > 1) {  // a prompt: the positions attend to each other
+    cache.append(heads.k, heads.v);
+    const AttentionSpec spec =
+        spec_of({.x = x, .causal = true, .weights = state.weights}, Corner::top_left);
+    return out_proj(join_heads(attention(heads.q, heads.k, heads.v, spec)));  // [B, T, E]
+  }
+  std::vector<Tensor> outputs, weights;
+  for (std::int64_t t = 0; t < T; ++t) {
+    if (!state.of_memory) cache.append(slice(heads.k, 2, t, t + 1), slice(heads.v, 2, t, t + 1));
+    Tensor seen;
+    outputs.push_back(cache.attend(slice(heads.q, 2, t, t + 1),
+                                   {.scale = config_.scale,
+                                    .soft_cap = config_.soft_cap,
+                                    .weights = state.weights != nullptr ? &seen : nullptr}));
+    weights.push_back(seen);
+  }
+  if (state.weights != nullptr) *state.weights = join_weights(weights);
+  return out_proj(T == 1 ? outputs[0] : concat(outputs, 1));  // [B, T, E]
 }
 
 Tensor MultiHeadAttention::step_few(const Tensor& x, State& state) const {

@@ -91,6 +91,8 @@ class MultiHeadAttention : public AttentionLayer {
   AttentionSpec spec_of(const AttentionInput& in, Corner corner) const;
   void add_extra_keys(Heads& heads, AttentionSpec& spec) const;
   Tensor attend(const AttentionInput& in) const;
+  bool can_page() const;
+  Tensor step_paged(const Tensor& x, State& state) const;
   Tensor step_few(const Tensor& x, State& state) const;
 
   Config config_;

@@ -9,7 +9,6 @@
 #include "heed/base/threads.h"
 #include "heed/kernels/packed/cpu.h"
 #include "heed/kernels/packed/product.h"
-#include "heed/kernels/packed/product_cell.h"
 #include "heed/kernels/packed/quantize_rows.h"
 #include "heed/kernels/packed/tile-inl.h"
 
@@ -31,7 +30,7 @@ HWY_INLINE void put(const PackedProduct& call, std::int64_t row, std::int64_t at
   if (call.bias != nullptr) value = hn::Add(value, load(call.bias + at));
   const std::int64_t place = row * call.y_stride + at;
   if (call.residual != nullptr && !call.activation) {
-    value = hn::Add(value, load(call.residual + place));
+    value = hn::Add(value, load(call.residual + row * call.residual_stride + at));
   }
   if (whole) {
     hn::StoreU(value, d, call.y + place);
@@ -41,10 +40,12 @@ HWY_INLINE void put(const PackedProduct& call, std::int64_t row, std::int64_t at
 }
 
 template <typename Op>
-HWY_INLINE void activate_row(const PackedProduct& call, std::int64_t place, std::int64_t count) {
+HWY_INLINE void activate_row(const PackedProduct& call, std::int64_t row) {
   const F32 d;
+  const std::int64_t place = row * call.y_stride, count = call.weight.out;
   float* const y = call.y + place;
-  const float* const residual = call.residual == nullptr ? nullptr : call.residual + place;
+  const float* const residual =
+      call.residual == nullptr ? nullptr : call.residual + row * call.residual_stride;
   const auto width = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = 0;
   for (; i + width <= count; i += width) {
@@ -60,13 +61,12 @@ HWY_INLINE void activate_row(const PackedProduct& call, std::int64_t place, std:
   }
 }
 
-// The activation of the outputs [begin, end) of a row that hold x W^T + bias.
-void activate(const PackedProduct& call, std::int64_t row, std::int64_t begin, std::int64_t end) {
-  const std::int64_t place = row * call.y_stride + begin;
+// The activation of a row that holds x W^T + bias.
+void activate(const PackedProduct& call, std::int64_t row) {
   switch (*call.activation) {
 #define HEED_X(name, functor, saves) \
   case Unary::name:                  \
-    return activate_row<functor>(call, place, end - begin);
+    return activate_row<functor>(call, row);
     HEED_UNARY_OPS(HEED_X)
 #undef HEED_X
   }
@@ -133,7 +133,7 @@ HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, Til
   }
 }
 
-// ---- cells --------------------------------------------------------------------------------------
+// ---- products -----------------------------------------------------------------------------------
 
 // Calls tile with a number of rows as a constant: M to 1.
 template <int M, typename Tile>
@@ -144,84 +144,78 @@ HWY_INLINE void with_rows(std::int64_t rows, const Tile& tile) {
   tile(std::integral_constant<int, M>());
 }
 
-// Calls tile(M, P, place) for blocks of the rows of a cell, and for its panels. Blocks have at most
-// kRows rows, and sizes that differ by at most one.
+// Calls tile(M, row) for blocks of rows. Blocks have at most kRows rows, and sizes that differ by
+// at most one.
 template <int kRows, typename Tile>
-HWY_INLINE void for_row_blocks(const ProductCell& cell, const Tile& tile) {
-  const std::int64_t rows = cell.row_end - cell.row_begin;
+HWY_INLINE void for_row_blocks(std::int64_t rows, const Tile& tile) {
   const std::int64_t blocks = (rows + kRows - 1) / kRows;
   for (std::int64_t b = 0; b < blocks; ++b) {
-    const std::int64_t row = cell.row_begin + rows * b / blocks;
-    const std::int64_t next = cell.row_begin + rows * (b + 1) / blocks;
+    const std::int64_t row = rows * b / blocks, next = rows * (b + 1) / blocks;
     with_rows<kRows>(next - row, [&](auto m) HWY_ATTR { tile(m, row); });
   }
 }
 
 // Calls run(P, panel) for groups of P = kPanels panels, then for those that are left one by one.
 template <int kPanels, typename Run>
-HWY_INLINE void for_panel_groups(const ProductCell& cell, const Run& run) {
-  std::int64_t panel = cell.panel_begin;
-  for (; panel + kPanels <= cell.panel_end; panel += kPanels) {
+HWY_INLINE void for_panel_groups(std::int64_t panels, const Run& run) {
+  std::int64_t panel = 0;
+  for (; panel + kPanels <= panels; panel += kPanels) {
     run(std::integral_constant<int, kPanels>(), panel);
   }
-  for (; panel < cell.panel_end; ++panel) run(std::integral_constant<int, 1>(), panel);
+  for (; panel < panels; ++panel) run(std::integral_constant<int, 1>(), panel);
 }
 
-HWY_INLINE void finish(const PackedProduct& call, const ProductCell& cell) {
+HWY_INLINE void finish(const PackedProduct& call) {
   if (!call.activation) return;
-  const std::int64_t begin = cell.panel_begin * kPanelRows;
-  const std::int64_t end = std::min(cell.panel_end * kPanelRows, call.weight.out);
-  for (std::int64_t row = cell.row_begin; row < cell.row_end; ++row) {
-    activate(call, row, begin, end);
-  }
+  for (std::int64_t row = 0; row < call.rows; ++row) activate(call, row);
 }
 
 template <typename Weights>
-HWY_INLINE void float_cell(const PackedProduct& call, const ProductCell& cell) {
+HWY_INLINE void float_product(const PackedProduct& call) {
   constexpr int kRows = Weights::kRows, kPanels = Weights::kPanels;
-  const std::int64_t in = call.weight.in, rows = cell.row_end - cell.row_begin;
-  const Scratch<float> sums(rows * kPanels * kPanelRows);
-  for_panel_groups<kPanels>(cell, [&](auto p, std::int64_t panel) HWY_ATTR {
+  const std::int64_t in = call.weight.in;
+  const Scratch<float> sums(call.rows * kPanels * kPanelRows);
+  for_panel_groups<kPanels>(call.weight.panels(), [&](auto p, std::int64_t panel) HWY_ATTR {
     std::int64_t begin = 0;
     do {
       const std::int64_t end = std::min(in, begin + kColumnsAtOnce);
-      for_row_blocks<kRows>(cell, [&](auto m, std::int64_t row) HWY_ATTR {
+      for_row_blocks<kRows>(call.rows, [&](auto m, std::int64_t row) HWY_ATTR {
         constexpr int M = decltype(m)::value, P = decltype(p)::value;
         float_tile<Weights, M, P>(call, {row, panel}, {begin, end},
-                                  sums.data() + (row - cell.row_begin) * P * kPanelRows);
+                                  sums.data() + row * P * kPanelRows);
       });
       begin = end;
     } while (begin < in);
   });
-  finish(call, cell);
+  finish(call);
 }
 
 template <typename Dot>
-HWY_INLINE void int8_cell(const PackedProduct& call, const QuantizedRows& x,
-                          const ProductCell& cell) {
+HWY_INLINE void int8_product(const PackedProduct& call, const QuantizedRows& x) {
   using Weights = Int8Weights<Dot>;
-  for_panel_groups<Weights::kPanels>(cell, [&](auto p, std::int64_t panel) HWY_ATTR {
-    for_row_blocks<Weights::kRows>(cell, [&](auto m, std::int64_t row) HWY_ATTR {
-      int8_tile<Weights, decltype(m)::value, decltype(p)::value>(call, x, {row, panel});
-    });
-  });
-  finish(call, cell);
+  for_panel_groups<Weights::kPanels>(
+      call.weight.panels(), [&](auto p, std::int64_t panel) HWY_ATTR {
+        for_row_blocks<Weights::kRows>(call.rows, [&](auto m, std::int64_t row) HWY_ATTR {
+          int8_tile<Weights, decltype(m)::value, decltype(p)::value>(call, x, {row, panel});
+        });
+      });
+  finish(call);
 }
 
-void cell_f32(const PackedProduct& call, const ProductCell& cell) {
-  float_cell<F32Weights>(call, cell);
+void product_f32(const PackedProduct& call, const QuantizedRows& /*x*/) {
+  float_product<F32Weights>(call);
 }
-void cell_bf16(const PackedProduct& call, const ProductCell& cell) {
-  float_cell<Bf16Weights>(call, cell);
+void product_bf16(const PackedProduct& call, const QuantizedRows& /*x*/) {
+  float_product<Bf16Weights>(call);
 }
-void cell_int8(const PackedProduct& call, const QuantizedRows& x, const ProductCell& cell) {
-  int8_cell<PairDot>(call, x, cell);
+void product_int8(const PackedProduct& call, const QuantizedRows& x) {
+  int8_product<PairDot>(call, x);
 }
-void cell_vnni(const PackedProduct& call, const QuantizedRows& x, const ProductCell& cell) {
+void product_vnni(const PackedProduct& call, const QuantizedRows& x) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  int8_cell<VnniDot>(call, x, cell);
+  int8_product<VnniDot>(call, x);
 #else
-  int8_cell<PairDot>(call, x, cell);
+  int8_product<PairDot>(call, x);
 #endif
 }
 
@@ -233,32 +227,79 @@ HWY_AFTER_NAMESPACE();
 namespace heed::kernels {
 namespace {
 
-HWY_EXPORT(cell_f32);
-HWY_EXPORT(cell_bf16);
-HWY_EXPORT(cell_int8);
-HWY_EXPORT(cell_vnni);
+HWY_EXPORT(product_f32);
+HWY_EXPORT(product_bf16);
+HWY_EXPORT(product_int8);
+HWY_EXPORT(product_vnni);
 
-void int8_product(const PackedProduct& call) {
-  const std::int64_t in = call.weight.in, padded = padded_in(PackedForm::int8, in);
-  const Scratch<std::int8_t> integers(call.rows * padded);
-  const Scratch<float> scales(call.rows);
-  const FloatRows from{.rows = call.rows, .columns = in, .x = call.x, .stride = call.x_stride};
-  const QuantizedRows x{.integers = integers.data(), .stride = padded, .scales = scales.data()};
-  const bool vnni = has_vnni();
-  vnni ? quantize_rows_unsigned(from, x) : quantize_rows(from, x);
-  const auto run = vnni ? &HEED_DISPATCH(cell_vnni) : &HEED_DISPATCH(cell_int8);
-  for_product_cells(call, [&](const ProductCell& cell) { run(call, x, cell); });
+detail::ProductKernel kernel_of(PackedForm form) {
+  switch (form) {
+    case PackedForm::f32:
+      return HEED_DISPATCH(product_f32);
+    case PackedForm::bf16:
+      return HEED_DISPATCH(product_bf16);
+    case PackedForm::int8:
+      break;
+  }
+  return has_vnni() ? HEED_DISPATCH(product_vnni) : HEED_DISPATCH(product_int8);
+}
+
+std::int64_t quantized_columns(const PackedMatrix& weight) {
+  return weight.form == PackedForm::int8 ? padded_in(weight.form, weight.in) : 0;
 }
 
 }  // namespace
 
+PartialProduct::PartialProduct(const PackedProduct& call)
+    : call_(call),
+      integers_(call.rows * quantized_columns(call.weight)),
+      scales_(quantized_columns(call.weight) > 0 ? call.rows : 0),
+      x_{integers_.data(), quantized_columns(call.weight), scales_.data()},
+      run_(kernel_of(call.weight.form)) {
+  if (call.weight.form != PackedForm::int8) return;
+  const FloatRows from{
+      .rows = call.rows, .columns = call.weight.in, .x = call.x, .stride = call.x_stride};
+  has_vnni() ? quantize_rows_unsigned(from, x_) : quantize_rows(from, x_);
+}
+
+void PartialProduct::run(const ProductPart& part, float* y, std::int64_t y_stride) const {
+  const PackedMatrix& whole = call_.weight;
+  const std::int64_t first = part.panel_begin * kPanelRows;
+  PackedProduct local = call_;
+  local.rows = part.row_end - part.row_begin;
+  local.x += part.row_begin * call_.x_stride;
+  local.y = y;
+  local.y_stride = y_stride;
+  local.weight.out = std::min(part.panel_end * kPanelRows, whole.out) - first;
+  local.weight.data += part.panel_begin * panel_bytes(whole.form, whole.in);
+  if (call_.bias != nullptr) local.bias += first;
+  if (call_.residual != nullptr) local.residual += part.row_begin * call_.residual_stride + first;
+  QuantizedRows x = x_;
+  if (whole.form == PackedForm::int8) {
+    local.weight.scales += first;
+    local.weight.row_sums += first;
+    x.integers += part.row_begin * x.stride;
+    x.scales += part.row_begin;
+  }
+  run_(local, x);
+}
+
 void packed_product(const PackedProduct& call) {
   if (call.rows == 0 || call.weight.out == 0) return;
   add_flops(2 * call.rows * call.weight.out * call.weight.in);
-  if (call.weight.form == PackedForm::int8) return int8_product(call);
-  const auto run =
-      call.weight.form == PackedForm::f32 ? &HEED_DISPATCH(cell_f32) : &HEED_DISPATCH(cell_bf16);
-  for_product_cells(call, [&](const ProductCell& cell) { run(call, cell); });
+  const PartialProduct product(call);
+  const std::int64_t rows = std::min(call.rows, kPartRows), panels = call.weight.panels();
+  const std::int64_t wide = std::min(panels_of_part(rows, call.weight.in), panels);
+  const std::int64_t across = (panels + wide - 1) / wide, down = (call.rows + rows - 1) / rows;
+  const std::int64_t cost = rows * wide * kPanelRows * std::max<std::int64_t>(1, call.weight.in);
+  parallel_for(across * down, cost, [&](std::int64_t i) {
+    const std::int64_t row = i / across * rows, panel = i % across * wide;
+    product.run({.row_begin = row,
+                 .row_end = std::min(row + rows, call.rows),
+                 .panel_begin = panel,
+                 .panel_end = std::min(panel + wide, panels)},
+                call.y + row * call.y_stride + panel * kPanelRows, call.y_stride);
+  });
 }
 
 }  // namespace heed::kernels

@@ -1,11 +1,14 @@
 // Products with packed matrices: y = activation(x W^T + bias) + residual.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
+#include "heed/base/arena.h"
 #include "heed/kernels/elementwise.h"
 #include "heed/kernels/packed/matrix.h"
+#include "heed/kernels/packed/quantize_rows.h"
 
 namespace heed::kernels {
 
@@ -18,12 +21,50 @@ struct PackedProduct {
   std::int64_t y_stride;
   const float* bias = nullptr;  // [out]
   std::optional<Unary> activation = {};
-  const float* residual = nullptr;  // [rows, out], laid out as y; may be y
+  const float* residual = nullptr;  // [rows, out]; may be y
+  std::int64_t residual_stride = 0;
 };
 
 /// Computes the product on all threads. A row of the result has the same bits whatever other rows
 /// there are. With int8, each row of x is quantised as in quantize_rows(), and the sums of products
 /// are exact.
 void packed_product(const PackedProduct& call);
+
+/// Some rows of x and some panels of outputs.
+struct ProductPart {
+  std::int64_t row_begin, row_end;
+  std::int64_t panel_begin, panel_end;
+};
+
+namespace detail {
+using ProductKernel = void (*)(const PackedProduct& call, const QuantizedRows& x);
+}  // namespace detail
+
+/// A product in parts, each computed on the thread that asks for it: for callers that use a part
+/// while it is in cache. How a product is divided changes no result.
+class PartialProduct {
+ public:
+  /// Quantises x if the weight is int8. `y` is not used. What the call points to must outlive it.
+  explicit PartialProduct(const PackedProduct& call);
+  /// Writes a part to y, whose rows are y_stride apart.
+  void run(const ProductPart& part, float* y, std::int64_t y_stride) const;
+
+ private:
+  PackedProduct call_;
+  Scratch<std::int8_t> integers_;
+  Scratch<float> scales_;
+  QuantizedRows x_;
+  detail::ProductKernel run_;
+};
+
+/// Rows of a part, at most: so many times the weights of a tile are used once they are in cache.
+inline constexpr std::int64_t kPartRows = 96;
+
+/// Panels of a part: a multiple of 4, for some microseconds of work.
+inline std::int64_t panels_of_part(std::int64_t rows, std::int64_t in) {
+  constexpr std::int64_t kProducts = 1 << 18, kPanels = 4;
+  const std::int64_t one = std::max<std::int64_t>(1, rows * in * kPanelRows * kPanels);
+  return kPanels * std::max<std::int64_t>(1, kProducts / one);
+}
 
 }  // namespace heed::kernels

@@ -168,7 +168,7 @@ class ReplayedSteps : public StepModel {
 
   std::int64_t rows() const override { return std::ssize(read_); }
   std::int64_t vocabulary() const override { return model_.vocabulary(); }
-  Tensor step(std::span<const std::int32_t> last) override {
+  TokenScores step(std::span<const std::int32_t> last) override {
     std::vector<std::int32_t> all;
     for (std::size_t row = 0; row < read_.size(); ++row) {
       read_[row].push_back(last[row]);
