@@ -12,6 +12,7 @@
 
 #include "heed/attention/corner.h"
 #include "heed/attention/mask.h"
+#include "heed/attention/spec.h"
 #include "heed/nn/module.h"
 
 namespace heed {
@@ -23,6 +24,9 @@ struct AttentionInput {
   Tensor lengths = {};  ///< i64 [B]: valid positions of the memory; undefined: all.
   bool causal = false;  ///< Position i attends only to positions j <= i.
   Mask mask = {};       ///< Which positions a position may attend to, besides.
+  /// If not null, x is [1, N, E] with sequences one after another, without padding. For layers that
+  /// take it; there are no memory, lengths, mask and weights then.
+  const PackedLengths* sequences = nullptr;
   /// If not null, receives the attention weights [B, H, Tq, Tk] of this call, without gradient.
   Tensor* weights = nullptr;
 
@@ -53,6 +57,9 @@ class AttentionLayer : public Module {
  public:
   /// The layer's result: [B, Tq, E], or what its own header says.
   virtual Tensor operator()(const AttentionInput& in) const = 0;
+
+  /// Whether the layer takes sequences one after another (AttentionInput::sequences).
+  virtual bool takes_sequences() const { return false; }
 
   /// Starts decoding; throws if the layer cannot.
   virtual std::unique_ptr<DecodeState> start(const DecodeStart& from) const;

@@ -1,6 +1,8 @@
 #include "heed/models/stack.h"
 
+#include <algorithm>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +10,10 @@
 #include "heed/autograd/checkpoint.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/ops/index.h"
+#include "heed/ops/view.h"
+#include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
 
 namespace heed {
 
@@ -54,6 +60,16 @@ void Stack::visit(ParameterVisitor& visitor) {
 
 namespace {
 
+// Row i of x, [N, E], becomes row places[i] of `to`, [B, T, E].
+void copy_rows(const Tensor& x, std::span<const std::int64_t> places, Tensor& to) {
+  const Tensor rows = contiguous_copy(x);
+  const std::int64_t E = x.size(1);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    std::copy_n(rows.data<float>() + static_cast<std::int64_t>(i) * E, E,
+                to.mutable_data<float>() + places[i] * E);
+  }
+}
+
 // The layer as a function of the tensors that gradients go to, computed again in the backward pass.
 Tensor run_checkpointed(const TransformerLayer& layer, LayerInput in) {
   std::vector<Tensor> inputs = {std::exchange(in.x, {})};
@@ -70,7 +86,41 @@ Tensor run_checkpointed(const TransformerLayer& layer, LayerInput in) {
 
 }  // namespace
 
+// Without gradients, encoders leave padding out: the rows of all sequences follow each other.
+bool Stack::can_pack(const LayerInput& in) const {
+  if (training() || grad_enabled() || in.x.dtype() != DType::f32 || in.memory.defined() ||
+      in.causal || !in.mask.everything()) {
+    return false;
+  }
+  return std::ranges::all_of(layers, [](const TransformerLayer& layer) {
+    return layer.self_attn->takes_sequences() && !layer.multihead_attn;
+  });
+}
+
+Tensor Stack::run_packed(LayerInput in) const {
+  const std::int64_t B = in.x.size(0), T = in.x.size(1), E = in.x.size(2);
+  std::vector<std::int64_t> starts = {0}, places;
+  for (std::int64_t b = 0; b < B; ++b) {
+    const std::int64_t length =
+        in.lengths.defined() ? in.lengths.values<std::int64_t>()[static_cast<std::size_t>(b)] : T;
+    for (std::int64_t t = 0; t < length; ++t) places.push_back(b * T + t);
+    starts.push_back(std::ssize(places));
+  }
+  const PackedLengths sequences{.q_starts = starts, .k_starts = starts};
+  const Tensor ids = from_values(std::span<const std::int64_t>(places), {std::ssize(places)});
+  const Tensor all = reshape(in.x, {B * T, E});
+  in.x = unsqueeze(index_select(all, 0, ids), 0);  // [1, N, E]
+  in.lengths = {};
+  in.sequences = &sequences;
+  for (const TransformerLayer& layer : layers) in.x = layer(in);
+  const Tensor y = norm ? (*norm)(in.x) : in.x;  // [1, N, E]
+  Tensor padded = zeros({B, T, E});
+  copy_rows(squeeze(y, 0), places, padded);
+  return padded;
+}
+
 Tensor Stack::operator()(LayerInput in, std::vector<LayerWeights>* weights) const {
+  if (weights == nullptr && can_pack(in)) return run_packed(std::move(in));
   if (weights != nullptr) weights->assign(layers.size(), {});
   for (std::size_t i = 0; i < layers.size(); ++i) {
     in.weights = weights != nullptr ? &(*weights)[i] : nullptr;

@@ -45,6 +45,10 @@ class Stack : public Module {
   /// them (autograd/checkpoint.h): less memory, a third more arithmetic. Gradients have the same
   /// bits, except that of a memory, which is summed in another order.
   bool checkpoints_activations = false;
+
+ private:
+  bool can_pack(const LayerInput& in) const;
+  Tensor run_packed(LayerInput in) const;
 };
 
 /// Switches activation checkpointing of all stacks in a model; returns their number.

@@ -115,6 +115,7 @@ Tensor TransformerLayer::operator()(const LayerInput& in) const {
                              .lengths = in.lengths,
                              .causal = in.causal,
                              .mask = in.mask,
+                             .sequences = in.sequences,
                              .weights = weights != nullptr ? &weights->self : nullptr});
       },
       [&](const Tensor& x) {

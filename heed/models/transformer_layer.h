@@ -26,6 +26,7 @@ struct LayerInput {
   Tensor memory_lengths = {};       ///< i64 [B]: valid positions of the memory; undefined: all.
   Mask memory_mask = {};            ///< Which positions of the memory they may attend to.
   LayerWeights* weights = nullptr;  ///< If not null, receives the attention weights.
+  const PackedLengths* sequences = nullptr;  ///< x is [1, N, E]: AttentionInput::sequences.
 };
 
 /// The decoding state of one layer.

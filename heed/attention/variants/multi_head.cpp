@@ -232,8 +232,24 @@ Tensor MultiHeadAttention::attend(const AttentionInput& in) const {
   return attention(heads.q, heads.k, heads.v, spec);  // [B, H, Tq, D]
 }
 
+// Rotations would need the position of each row in its sequence.
+bool MultiHeadAttention::takes_sequences() const {
+  const bool rotates = position && find_position(config_.position.name).way == PositionWay::heads;
+  return !training() && !rotates && !has_extra_keys();
+}
+
+Tensor MultiHeadAttention::attend_sequences(const AttentionInput& in) const {
+  HEED_ASSERT(takes_sequences() && !in.memory.defined() && !in.lengths.defined());
+  const Heads heads = project(in);
+  const auto rows_of = [](const Tensor& x) { return transpose(squeeze(x, 0), 0, 1); };
+  const Tensor y = attention_packed(rows_of(heads.q), rows_of(heads.k), rows_of(heads.v),
+                                    *in.sequences, spec_of(in, Corner::top_left));  // [N, H, D]
+  return reshape(y, {1, y.size(0), query_size()});                                  // [1, N, H D]
+}
+
 Tensor MultiHeadAttention::operator()(const AttentionInput& in) const {
-  return out_proj(join_heads(attend(in)));  // [B, Tq, E]
+  if (in.sequences != nullptr) return out_proj(attend_sequences(in));  // [1, N, E]
+  return out_proj(join_heads(attend(in)));                             // [B, Tq, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------

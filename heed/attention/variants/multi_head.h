@@ -55,6 +55,7 @@ class MultiHeadAttention : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, Tq, E].
   Tensor operator()(const AttentionInput& in) const override;
+  bool takes_sequences() const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -91,6 +92,7 @@ class MultiHeadAttention : public AttentionLayer {
   AttentionSpec spec_of(const AttentionInput& in, Corner corner) const;
   void add_extra_keys(Heads& heads, AttentionSpec& spec) const;
   Tensor attend(const AttentionInput& in) const;
+  Tensor attend_sequences(const AttentionInput& in) const;
   bool can_page() const;
   Tensor step_paged(const Tensor& x, State& state) const;
   Tensor step_few(const Tensor& x, State& state) const;
