@@ -32,12 +32,12 @@ void filter_texts(const FilterFlags& files, const std::vector<std::string>& orde
   using Filter = OrderedFilter<Input, Result>;
   Filter filter(
       options,
-      [&](std::span<const typename Filter::Item> items) {
+      [&](std::span<const typename Filter::Item> items, const OnStep&) {
         std::vector<Input> batch;
         for (const auto& item : items) batch.push_back(item.input);
         return work.compute(batch);
       },
-      [&](std::int64_t, const Result& result) { work.write(result); });
+      [&](std::int64_t, const Result& result) { work.write(result); }, check_signals);
   feed_lines(
       lines,
       [&](const std::string& line) {

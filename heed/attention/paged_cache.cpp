@@ -150,9 +150,9 @@ Tensor PagedCache::attend(const Tensor& q_any, const PagedAttention& how) const 
       .scale = static_cast<float>(how.scale > 0.0 ? how.scale : 1.0 / std::sqrt(shape_.D)),
       .soft_cap = static_cast<float>(how.soft_cap)};
   if (how.weights != nullptr) {
-    *how.weights = empty({rows(), H, 1, longest()});
+    call.weights_stride = std::max(how.keys, longest());
+    *how.weights = empty({rows(), H, 1, call.weights_stride});
     call.weights = how.weights->mutable_data<float>();
-    call.weights_stride = longest();
   }
   kernels::attention_paged(call);
   return output;

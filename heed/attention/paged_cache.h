@@ -23,7 +23,8 @@ struct PagedCacheConfig {
 struct PagedAttention {
   double scale = 0.0;         ///< Of scores; 0: 1 / sqrt(D).
   double soft_cap = 0.0;      ///< c: scores become c tanh(score / c); 0: none.
-  Tensor* weights = nullptr;  ///< If not null, receives the weights [rows, H, 1, longest].
+  Tensor* weights = nullptr;  ///< If not null, receives the weights [rows, H, 1, keys].
+  std::int64_t keys = 0;      ///< Of the weights, filled up with 0; 0: as in the longest sequence.
 };
 
 class PagedCache {

@@ -61,15 +61,16 @@ std::vector<std::vector<float>> classify_texts(const TextClassifier& classifier,
     lengths.push_back(read.back().size());
   }
   std::vector<std::vector<float>> results(texts.size());
-  for (const auto& places : plan_batches(lengths, {.batch_tokens = options.batch_tokens})) {
-    if (on_batch) on_batch();
+  const auto run = [&](std::span<const std::int64_t> places, const OnStep& on_step) {
+    if (on_step) on_step();
     std::vector<ReadText> batch;
     for (const std::int64_t place : places) batch.push_back(read[static_cast<std::size_t>(place)]);
     std::vector<std::vector<float>> found = classify(classifier, batch);
     for (std::size_t i = 0; i < places.size(); ++i) {
       results[static_cast<std::size_t>(places[i])] = std::move(found[i]);
     }
-  }
+  };
+  for_batches(lengths, {.batch_tokens = options.batch_tokens}, on_batch, run);
   return results;
 }
 

@@ -53,8 +53,8 @@ Tensor embed_texts(const TextEmbedder& embedder, std::span<const std::string> te
   }
   const std::int64_t E = embedder.model->vector_size();
   Tensor all = empty({std::ssize(texts), E});  // [N, E']
-  for (const auto& places : plan_batches(lengths, ordering)) {
-    if (on_batch) on_batch();
+  const auto run = [&](std::span<const std::int64_t> places, const OnStep& on_step) {
+    if (on_step) on_step();
     std::vector<ReadText> batch;
     for (const std::int64_t place : places) {
       batch.push_back(std::move(read[static_cast<std::size_t>(place)]));
@@ -64,7 +64,8 @@ Tensor embed_texts(const TextEmbedder& embedder, std::span<const std::string> te
       std::copy_n(found.data<float>() + static_cast<std::int64_t>(i) * E, E,
                   all.mutable_data<float>() + places[i] * E);
     }
-  }
+  };
+  for_batches(lengths, ordering, on_batch, run);
   return all;
 }
 

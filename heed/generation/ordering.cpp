@@ -44,4 +44,13 @@ std::vector<std::vector<std::int64_t>> plan_batches(std::span<const std::int64_t
   return batches;
 }
 
+void for_batches(
+    std::span<const std::int64_t> lengths, const OrderingOptions& options, const OnStep& on_step,
+    FunctionRef<void(std::span<const std::int64_t> places, const OnStep& on_step)> run) {
+  const std::vector<std::vector<std::int64_t>> batches = plan_batches(lengths, options);
+  run_batches(std::ssize(batches), on_step, [&](std::int64_t number, const OnStep& checked) {
+    run(batches[static_cast<std::size_t>(number)], checked);
+  });
+}
+
 }  // namespace heed

@@ -8,13 +8,15 @@ TranslationFilter::TranslationFilter(const Translator& translator, const Transla
                                      const OrderingOptions& ordering, Emit emit)
     : filter_(
           ordering,
-          [&translator, options](std::span<const Sources::Item> batch) {
+          [&translator, options](std::span<const Sources::Item> batch, const OnStep& on_step) {
+            TranslateOptions checked = options;
+            checked.on_step = on_step;
             std::vector<Translator::Source> sources;
             for (const auto& [number, source] : batch) {
               sources.push_back(source);
               sources.back().stream = static_cast<std::uint64_t>(number);
             }
-            auto found = translator.translate_batch(sources, options);
+            auto found = translator.translate_batch(sources, checked);
             std::vector<Translated> results;
             for (std::size_t i = 0; i < batch.size(); ++i) {
               results.push_back(
@@ -24,7 +26,8 @@ TranslationFilter::TranslationFilter(const Translator& translator, const Transla
           },
           [emit = std::move(emit)](std::int64_t, const Translated& translated) {
             emit(translated);
-          }) {}
+          },
+          options.on_step) {}
 
 void TranslationFilter::add(std::vector<std::int32_t> source, std::vector<std::int32_t> prefix) {
   const std::int64_t length = std::ssize(source);

@@ -184,17 +184,20 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   for (const auto& source : sources) lengths.push_back(std::ssize(source));
   std::vector<std::int32_t> prefix;
   if (!options.prefix.empty()) prefix = target_->encode(options.prefix);
-  for (const auto& batch : plan_batches(lengths, {.batch_tokens = options.batch_tokens})) {
+  const auto run = [&](std::span<const std::int64_t> batch, const OnStep& on_step) {
+    TranslateOptions checked = options;
+    checked.on_step = on_step;
     std::vector<Source> chosen;
     for (const std::int64_t place : batch) {
       chosen.push_back(
           {sources[static_cast<std::size_t>(place)], static_cast<std::uint64_t>(place), prefix});
     }
-    auto found = translate_batch(chosen, options);
+    auto found = translate_batch(chosen, checked);
     for (std::size_t k = 0; k < batch.size(); ++k) {
       results[static_cast<std::size_t>(batch[k])] = std::move(found[k]);
     }
-  }
+  };
+  for_batches(lengths, {.batch_tokens = options.batch_tokens}, options.on_step, run);
   return results;
 }
 

@@ -141,8 +141,8 @@ TEST(DecodingSteps, ReordersRows) {
     turned.step(std::vector<std::int32_t>{1, 1, 1});
     turned.reorder(std::vector<std::int64_t>{2, 0});
     EXPECT_EQ(turned.rows(), 2);
-    const Tensor all = straight.step(std::vector<std::int32_t>{5, 6, 7});  // [3, V]
-    const Tensor two = turned.step(std::vector<std::int32_t>{7, 5});       // [2, V]
+    const Tensor all = straight.step(std::vector<std::int32_t>{5, 6, 7}).all();  // [3, V]
+    const Tensor two = turned.step(std::vector<std::int32_t>{7, 5}).all();       // [2, V]
     EXPECT_LE(test::max_relative_error(test::row_of(two, 0), test::row_of(all, 2)), 1e-5);
     EXPECT_LE(test::max_relative_error(test::row_of(two, 1), test::row_of(all, 0)), 1e-5);
   }

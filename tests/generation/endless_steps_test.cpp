@@ -29,7 +29,7 @@ TEST(EndlessSteps, AfterAPromptAreTheWholePass) {
     EXPECT_EQ(steps.rows(), 2);
     EXPECT_EQ(steps.vocabulary(), generator.tokenizer->size());
     for (std::size_t t = first - 1; t < text.size(); ++t) {
-      const Tensor y = steps.step(std::vector<std::int32_t>{text[t], text[t]});  // [2, V]
+      const Tensor y = steps.step(std::vector<std::int32_t>{text[t], text[t]}).all();  // [2, V]
       const auto at = static_cast<std::int64_t>(t);
       const Tensor expected = clone_data(view::select(view::select(whole, 0, 0), 0, at));
       for (const std::int64_t row : {0, 1}) {
@@ -43,7 +43,7 @@ TEST(EndlessSteps, APromptLeavesNothingOnTheTape) {
   const TextGenerator generator = tiny_generator();
   const std::vector<std::int32_t> prompt = generator.tokenizer->encode("bad");
   EndlessSteps steps(*generator.model, 1, prompt, Position::kAnyLength);
-  EXPECT_FALSE(steps.step(std::vector<std::int32_t>{prompt.back()}).tracks_grad());
+  EXPECT_FALSE(steps.step(std::vector<std::int32_t>{prompt.back()}).all().tracks_grad());
 }
 
 TEST(EndlessSteps, FollowTheirRows) {
@@ -56,7 +56,7 @@ TEST(EndlessSteps, FollowTheirRows) {
   one.step(Tokens{6});
   both.reorder(std::vector<std::int64_t>{1});
   for (std::int32_t token = 4; token < 13; ++token) {
-    const Tensor a = both.step(Tokens{token}), b = one.step(Tokens{token});  // [1, V]
+    const Tensor a = both.step(Tokens{token}).all(), b = one.step(Tokens{token}).all();  // [1, V]
     EXPECT_LE(test::max_relative_error(a, b), 2e-5) << token;
   }
 }
@@ -75,7 +75,7 @@ TEST(EndlessSteps, ContinueToALongerPrompt) {
   }
   EndlessSteps fresh(*generator.model, 1, std::span(text).first(10), 12);
   const Tokens last = {text[9]};
-  EXPECT_LE(test::max_relative_error(steps.step(last), fresh.step(last)), 2e-5);
+  EXPECT_LE(test::max_relative_error(steps.step(last).all(), fresh.step(last).all()), 2e-5);
   Tokens longer = text;
   longer.insert(longer.end(), text.begin(), text.end());
   EXPECT_FALSE(steps.continue_to(longer)) << "more than the context";

@@ -169,12 +169,12 @@ TEST(Lockstep, MistakesAreNamed) {
 
   struct Wrong : ToyModel {
     using ToyModel::ToyModel;
-    Tensor step(std::span<const std::int32_t>) override { return zeros({2, 7}); }
+    TokenScores step(std::span<const std::int32_t>) override { return zeros({2, 7}); }
   };
   Wrong wrong(8, {}, {0, 1});
   Lockstep lockstep(wrong, starts_of(2), plan);
   EXPECT_EQ(error_message([&] { lockstep.step(1); }),
-            "[search] the model gave scores [2, 7] of f32: they must be [2, 8] of f32");
+            "[search] the model gave scores [2, 7]: they must be [2, 8]");
 }
 
 TEST(Lockstep, ForcedTokensAreCertainAndCount) {

@@ -53,7 +53,7 @@ TEST(PlanBatches, EverySentenceOnceAndNoBatchTooLarge) {
 
 using Filter = OrderedFilter<std::string, std::string>;
 
-std::vector<std::string> upper(std::span<const Filter::Item> batch) {
+std::vector<std::string> upper(std::span<const Filter::Item> batch, const OnStep& /*on_step*/) {
   std::vector<std::string> outputs;
   for (const Filter::Item& item : batch) {
     outputs.push_back(fmt::format("{}:{}!", item.number, item.input));
@@ -84,14 +84,16 @@ TEST(OrderedFilter, AnswersInOrder) {
 }
 
 TEST(OrderedFilter, HandsOnAsSoonAsAllBeforeAreThere) {
+  const int before = num_threads();
+  set_num_threads(1);  // one batch after another
   std::vector<std::string> log;
   Filter filter(
       {.window = 100, .batch_tokens = 9},
-      [&](std::span<const Filter::Item> batch) {
+      [&](std::span<const Filter::Item> batch, const OnStep& on_step) {
         std::string line = "run";
         for (const Filter::Item& item : batch) line += " " + item.input;
         log.push_back(line);
-        return upper(batch);
+        return upper(batch, on_step);
       },
       [&](std::int64_t number, std::string) { log.push_back(fmt::format("emit {}", number)); });
   filter.add("a", 3);
@@ -101,6 +103,7 @@ TEST(OrderedFilter, HandsOnAsSoonAsAllBeforeAreThere) {
   filter.flush();
   EXPECT_THAT(log,
               ElementsAre("run a c", "emit 0", "run b", "emit 1", "emit 2", "run d", "emit 3"));
+  set_num_threads(before);
 }
 
 TEST(OrderedFilter, AWindowOfOneAnswersAtOnce) {
@@ -117,7 +120,7 @@ TEST(OrderedFilter, InputsAndOutputsNeedOnlyBeMovable) {
   int sum = 0;
   OrderedFilter<Box, Box> filter(
       {},
-      [](std::span<const OrderedFilter<Box, Box>::Item> batch) {
+      [](std::span<const OrderedFilter<Box, Box>::Item> batch, const OnStep&) {
         std::vector<Box> outputs;
         for (const auto& item : batch) outputs.push_back(std::make_unique<int>(*item.input + 1));
         return outputs;

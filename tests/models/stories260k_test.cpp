@@ -127,7 +127,7 @@ TEST_F(Stories260K, GreedyDecodingGivesThePublishedTokens) {
   DecodingSteps steps(model_.output, 1, model_.start(1));
   std::vector<std::int32_t> ids;
   for (std::int32_t last = kBegin; ids.size() < expected_.size(); ids.push_back(last)) {
-    last = likeliest(steps.step({&last, 1}).values<float>());
+    last = likeliest(steps.step({&last, 1}).all().values<float>());
   }
   EXPECT_EQ(ids, expected_);
 }

@@ -286,6 +286,7 @@ class MultiHeadAttention::State : public DecodeState {
 
   std::int64_t next = 0;            // the first position of the next step
   bool of_memory = false;           // whether the keys are those of a memory
+  std::int64_t memory_keys = 0;     // how many, padding included
   std::optional<PagedCache> paged;  // keys and values, if attention needs nothing but them
   std::optional<KvCache> cache;     // else those of the steps
   Heads memory;                     // or those of the memory
@@ -298,7 +299,8 @@ bool MultiHeadAttention::can_page() const {
   AttentionSpec spec;
   if (position) position->modify(spec, Corner::top_left);
   specialise(spec, Corner::top_left);
-  return spec.modifiers.empty() && spec.reweights.empty() && spec.mask.everything();
+  return spec.modifiers.empty() && spec.reweights.empty() && spec.mask.everything() &&
+         spec.normaliser.name() == softmax_weights().name();
 }
 
 std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) const {
@@ -329,6 +331,7 @@ std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) 
   if (position) memory.k = position->rotate(memory.k);
   if (state->paged) {
     state->paged->append(memory.k, memory.v, from.lengths);
+    state->memory_keys = from.memory.size(1);
     return state;
   }
   state->memory = std::move(memory);
@@ -377,7 +380,8 @@ Tensor MultiHeadAttention::step_paged(const Tensor& x, State& state) const {
     outputs.push_back(cache.attend(slice(heads.q, 2, t, t + 1),
                                    {.scale = config_.scale,
                                     .soft_cap = config_.soft_cap,
-                                    .weights = state.weights != nullptr ? &seen : nullptr}));
+                                    .weights = state.weights != nullptr ? &seen : nullptr,
+                                    .keys = state.memory_keys}));
     weights.push_back(seen);
   }
   if (state.weights != nullptr) *state.weights = join_weights(weights);

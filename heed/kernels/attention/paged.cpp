@@ -44,6 +44,7 @@ class PagedHeads {
   void run() const {
     if (sequence_.length == 0) {
       std::fill_n(output_, heads_ * shape_.Dv, 0.0f);
+      if (weights_ != nullptr) std::fill_n(weights_, heads_ * call_.weights_stride, 0.0f);
       return;
     }
     const Scratch<float> scores(heads_ * stride_);
