@@ -65,7 +65,7 @@ float* PagedCache::page_for_next(Sequence& sequence) {
     sequence.pages.push_back(take_page());
   } else if (std::int32_t& last = sequence.pages.back(); users_[index(last)] > 1) {
     const std::int32_t copy = take_page();
-    std::copy_n(page(last), shape_.floats(), page(copy));
+    kernels::copy_positions(shape_, sequence.length % kPagePositions, page(last), page(copy));
     --users_[index(last)];
     last = copy;
   }

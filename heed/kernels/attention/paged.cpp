@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "heed/base/arena.h"
+#include "heed/base/error.h"
 #include "heed/base/flops.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/attention/paged.h"
@@ -32,6 +33,7 @@ class PagedHeads {
         sequence_(call.sequences[row]),
         heads_(call.H / call.shape.G),
         pages_((sequence_.length + kPagePositions - 1) / kPagePositions),
+        full_(sequence_.length / kPagePositions),
         q_(call.q + row * call.q_stride + g * heads_ * shape_.D),
         output_(call.output + (row * call.H + g * heads_) * shape_.Dv),
         weights_(call.weights == nullptr
@@ -58,8 +60,11 @@ class PagedHeads {
   template <int R>
   void run_heads(std::int64_t first, float* scores) const {
     std::int64_t page = 0;
-    for (; page + kPages <= pages_; page += kPages) score<R, kPages>(first, page, scores);
-    for (; page < pages_; ++page) score<R, 1>(first, page, scores);
+    for (; page + kPages <= full_; page += kPages) score<R, kPages>(first, page, scores);
+    for (; page < full_; ++page) score<R, 1>(first, page, scores);
+    if (full_ < pages_) {
+      for (int r = 0; r < R; ++r) score_last(first + r, scores + r * stride_);
+    }
     for (int r = 0; r < R; ++r) weigh(first + r, scores + r * stride_);
     std::int64_t column = 0;
     const std::int64_t columns = shape_.padded_values();
@@ -69,20 +74,45 @@ class PagedHeads {
     for (; column < shape_.Dv; column += kWidth) sum_values<R, 1>(first, column, scores);
   }
 
-  // The scores of P pages: each is one chain of sums over the features.
+  // The scores of the last page, whose keys follow each other.
+  HWY_INLINE void score_last(std::int64_t head, float* scores) const {
+    const F32 d;
+    const float* const q = q_ + head * shape_.D;
+    const float* const keys = sequence_.pages[full_] + keys_at_;
+    for (std::int64_t i = full_ * kPagePositions; i < sequence_.length; ++i) {
+      const float* const key = keys + (i - full_ * kPagePositions) * shape_.D;
+      VF sum = hn::Zero(d);
+      std::int64_t at = 0;
+      for (; at + kWidth <= shape_.D; at += kWidth) {
+        sum = hn::MulAdd(hn::LoadU(d, q + at), hn::LoadU(d, key + at), sum);
+      }
+      if (at < shape_.D) {
+        const auto rest = static_cast<std::size_t>(shape_.D - at);
+        sum = hn::MulAdd(LoadFirst(d, q + at, rest), LoadFirst(d, key + at, rest), sum);
+      }
+      scores[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * call_.scale;
+    }
+  }
+
+  // The scores of P full pages: sums of C parts of the features.
   template <int R, int P>
   HWY_INLINE void score(std::int64_t first, std::int64_t page, float* scores) const {
+    // Fewer sums than the multipliers have stages would have to wait for each other.
+    constexpr int C = R * P * kVectors >= 8 ? 1 : R * P * kVectors >= 4 ? 2 : 4;
     const F32 d;
     const float* keys[P];
     for (int p = 0; p < P; ++p) keys[p] = sequence_.pages[page + p] + keys_at_;
-    VF sum[R][P * kVectors];
+    VF sum[C][R][P * kVectors];
+#pragma GCC unroll 4
+    for (int c = 0; c < C; ++c) {
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
+      for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
-      for (int j = 0; j < P * kVectors; ++j) sum[r][j] = hn::Zero(d);
+        for (int j = 0; j < P * kVectors; ++j) sum[c][r][j] = hn::Zero(d);
+      }
     }
     const float* const q = q_ + first * shape_.D;
-    for (std::int64_t i = 0; i < shape_.D; ++i) {
+    const auto add_feature = [&](std::int64_t i, VF(&to)[R][P * kVectors]) HWY_ATTR {
       VF key[P * kVectors];
 #pragma GCC unroll 8
       for (int j = 0; j < P * kVectors; ++j) {
@@ -92,15 +122,24 @@ class PagedHeads {
       for (int r = 0; r < R; ++r) {
         const VF feature = hn::Set(d, q[r * shape_.D + i]);
 #pragma GCC unroll 8
-        for (int j = 0; j < P * kVectors; ++j) sum[r][j] = hn::MulAdd(feature, key[j], sum[r][j]);
+        for (int j = 0; j < P * kVectors; ++j) to[r][j] = hn::MulAdd(feature, key[j], to[r][j]);
       }
+    };
+    std::int64_t i = 0;
+    for (; i + C <= shape_.D; i += C) {
+#pragma GCC unroll 4
+      for (int c = 0; c < C; ++c) add_feature(i + c, sum[c]);
     }
+    for (; i < shape_.D; ++i) add_feature(i, sum[0]);
     const VF scale = hn::Set(d, call_.scale);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
       for (int j = 0; j < P * kVectors; ++j) {
-        hn::StoreU(hn::Mul(sum[r][j], scale), d,
+        VF total = sum[0][r][j];
+#pragma GCC unroll 4
+        for (int c = 1; c < C; ++c) total = hn::Add(total, sum[c][r][j]);
+        hn::StoreU(hn::Mul(total, scale), d,
                    scores + r * stride_ + page * kPagePositions + j * kWidth);
       }
     }
@@ -196,7 +235,7 @@ class PagedHeads {
   const PagedCall& call_;
   const PageShape shape_;
   PagedSequence sequence_;
-  std::int64_t heads_, pages_;
+  std::int64_t heads_, pages_, full_;  // pages, and full pages
   const float* q_;
   float* output_;
   float* weights_;
@@ -230,15 +269,44 @@ void attention_paged(const PagedCall& call) {
                [&](std::int64_t i) { run(call, i / shape.G, i % shape.G); });
 }
 
+namespace {
+
+float* keys_of(const PageShape& shape, std::int64_t g, float* page) {
+  return page + g * shape.key_floats();
+}
+float* values_of(const PageShape& shape, std::int64_t g, float* page) {
+  return page + shape.G * shape.key_floats() + g * shape.value_floats();
+}
+
+// [16, D] -> [D, 16] in place.
+void transpose_keys(std::int64_t D, float* keys) {
+  const Scratch<float> rows(kPagePositions * D);
+  std::copy_n(keys, kPagePositions * D, rows.data());
+  for (std::int64_t i = 0; i < D; ++i) {
+    for (std::int64_t slot = 0; slot < kPagePositions; ++slot) *keys++ = rows[slot * D + i];
+  }
+}
+
+}  // namespace
+
 void write_position(const PageShape& shape, std::int64_t slot, const float* k,
                     std::int64_t k_stride, const float* v, std::int64_t v_stride, float* page) {
   for (std::int64_t g = 0; g < shape.G; ++g) {
-    float* const keys = page + g * shape.key_floats() + slot;
-    for (std::int64_t i = 0; i < shape.D; ++i) keys[i * kPagePositions] = k[g * k_stride + i];
-    float* const values = page + shape.G * shape.key_floats() + g * shape.value_floats() +
-                          slot * shape.padded_values();
+    float* const keys = keys_of(shape, g, page);
+    std::copy_n(k + g * k_stride, shape.D, keys + slot * shape.D);
+    if (slot == kPagePositions - 1) transpose_keys(shape.D, keys);
+    float* const values = values_of(shape, g, page) + slot * shape.padded_values();
     std::copy_n(v + g * v_stride, shape.Dv, values);
     std::fill_n(values + shape.Dv, shape.padded_values() - shape.Dv, 0.0f);
+  }
+}
+
+void copy_positions(const PageShape& shape, std::int64_t count, const float* from, float* to) {
+  HEED_ASSERT(count < kPagePositions);
+  for (std::int64_t g = 0; g < shape.G; ++g) {
+    const std::int64_t keys = keys_of(shape, g, to) - to, values = values_of(shape, g, to) - to;
+    std::copy_n(from + keys, count * shape.D, to + keys);
+    std::copy_n(from + values, count * shape.padded_values(), to + values);
   }
 }
 

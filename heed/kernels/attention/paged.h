@@ -1,8 +1,9 @@
 // Attention of one query of each sequence to keys and values in pages: a decoding step. A page
-// holds 16 positions of one sequence. Its keys are transposed, so that one vector holds a feature
-// of neighbouring positions: scores are sums of vectors, without sums across lanes. Sequences may
-// have different lengths and may share pages. The result of a sequence does not depend on the
-// others.
+// holds 16 positions of one sequence. The keys of a full page are transposed, so that one vector
+// holds a feature of neighbouring positions: scores are sums of vectors, without sums across lanes.
+// The last page, while it has room, holds keys one after another, so that a new key touches few
+// cache lines. Sequences may have different lengths and may share pages. The result of a sequence
+// does not depend on the others.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace heed::kernels {
 
 inline constexpr std::int64_t kPagePositions = 16;
 
-/// The sizes of a cache, and the layout of its pages: for each head keys [D, 16], then for each
-/// head values [16, padded Dv].
+/// The sizes of a cache, and the layout of its pages: for each head keys [D, 16], or [16, D] while
+/// there is room, then for each head values [16, padded Dv].
 struct PageShape {
   std::int64_t G;      ///< Heads of keys and values.
   std::int64_t D, Dv;  ///< Features of keys and of values.
@@ -45,9 +46,12 @@ struct PagedCall {
 /// Computes all rows on all threads. A sequence without positions gives zeros.
 void attention_paged(const PagedCall& call);
 
-/// Writes position `slot` of a page: head g is at k + g * k_stride, [D], and v + g * v_stride,
-/// [Dv].
+/// Writes position `slot` of a page, which must be the next one: head g is at k + g * k_stride,
+/// [D], and v + g * v_stride, [Dv]. The last position of a page transposes its keys.
 void write_position(const PageShape& shape, std::int64_t slot, const float* k,
                     std::int64_t k_stride, const float* v, std::int64_t v_stride, float* page);
+
+/// Copies the first `count` positions of a page that has room for more.
+void copy_positions(const PageShape& shape, std::int64_t count, const float* from, float* to);
 
 }  // namespace heed::kernels

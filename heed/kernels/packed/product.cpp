@@ -170,9 +170,8 @@ HWY_INLINE void finish(const PackedProduct& call) {
   for (std::int64_t row = 0; row < call.rows; ++row) activate(call, row);
 }
 
-template <typename Weights>
+template <typename Weights, int kRows, int kPanels>
 HWY_INLINE void float_product(const PackedProduct& call) {
-  constexpr int kRows = Weights::kRows, kPanels = Weights::kPanels;
   const std::int64_t in = call.weight.in;
   const Scratch<float> sums(call.rows * kPanels * kPanelRows);
   for_panel_groups<kPanels>(call.weight.panels(), [&](auto p, std::int64_t panel) HWY_ATTR {
@@ -187,6 +186,15 @@ HWY_INLINE void float_product(const PackedProduct& call) {
       begin = end;
     } while (begin < in);
   });
+}
+
+template <typename Weights>
+HWY_INLINE void float_product(const PackedProduct& call) {
+  if (call.rows > Weights::kRows && call.rows <= Weights::kMostRowsFromMemory) {
+    float_product<Weights, Weights::kMoreRows, Weights::kFewerPanels>(call);
+  } else {
+    float_product<Weights, Weights::kRows, Weights::kPanels>(call);
+  }
   finish(call);
 }
 

@@ -35,6 +35,11 @@ struct F32Weights {
   // With 32 registers, 6 rows by 4 vectors; with 16, 6 by 2.
   static constexpr int kRows = kPanelVectors > 2 ? 3 : 6;
   static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
+  // Some more rows than that use each weight as often as possible when it comes from memory. On Ice
+  // Lake, 16 x 512 x 8000: 109 GF/s with 6 rows by 4 vectors, 124 with 12 by 2.
+  static constexpr int kMoreRows = kPanelVectors == 1 ? 12 : kRows;
+  static constexpr int kFewerPanels = kPanelVectors == 1 ? 2 : 1;
+  static constexpr std::int64_t kMostRowsFromMemory = 36;
 
   static HWY_INLINE Sum zero() { return hn::Zero(F32()); }
   static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
@@ -89,27 +94,27 @@ HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride
   const hn::DFromV<typename Weights::Sum> d;
   // Loops over registers are unrolled, else the compiler keeps them in memory.
   typename Weights::Sum sum[M][N];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int j = 0; j < N; ++j) sum[i][j] = hn::LoadU(d, sums + (i * N + j) * kLanes32);
   }
   for (std::int64_t column = begin; column < end; column += Weights::kGroup) {
     typename Weights::Sum w[N];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int j = 0; j < N; ++j) {
       w[j] = Weights::load(panels + j / kPanelVectors * panel_bytes, column, j % kPanelVectors);
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < M; ++i) {
       const auto one = Weights::broadcast(x + i * x_stride + column);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int j = 0; j < N; ++j) Weights::add(sum[i][j], one, w[j]);
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int j = 0; j < N; ++j) hn::StoreU(sum[i][j], d, sums + (i * N + j) * kLanes32);
   }
 }
