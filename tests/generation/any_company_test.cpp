@@ -1,0 +1,61 @@
+// A text's result has the same bits whatever else is in its batch, and for any number of threads:
+// models with packed weights, greedy and with beams.
+#include <gtest/gtest.h>
+
+#include "heed/base/threads.h"
+#include "heed/generation/embed.h"
+#include "heed/generation/translator.h"
+#include "heed/nn/pack_weights.h"
+#include "tests/generation/tiny_translator.h"
+
+namespace heed::any_company_test {
+namespace {
+
+std::vector<std::string> sentences() {
+  std::vector<std::string> all;
+  const std::string text = "abcdefghhgfedcbaabbccddeeffgghhaceg";
+  for (std::size_t i = 0; i < 40; ++i) {
+    std::string line;
+    for (std::size_t j = 0; j < 1 + i * 7 % 30; ++j)
+      line += text[(i * 5 + j * (i % 4 + 1)) % text.size()];
+    all.push_back(line);
+  }
+  return all;
+}
+
+void expect_same(const std::vector<Translation>& a, const std::vector<Translation>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    EXPECT_EQ(a[n].hypothesis.tokens, b[n].hypothesis.tokens);
+    EXPECT_EQ(a[n].hypothesis.score, b[n].hypothesis.score);
+    EXPECT_EQ(a[n].hypothesis.token_log_probabilities, b[n].hypothesis.token_log_probabilities);
+  }
+}
+
+TEST(AnyCompany, TranslationsHaveTheSameBits) {
+  const int before = num_threads();
+  const std::vector<std::string> all = sentences();
+  for (const PackedForm form : {PackedForm::f32, PackedForm::bf16, PackedForm::int8}) {
+    Translator translator = test::tiny_translator(test::letters(), test::letters());
+    pack_weights(translator.model(), form);
+    for (const std::int64_t beam : {1, 4}) {
+      SCOPED_TRACE(fmt::format("{}, beam {}", name_of(form), beam));
+      TranslateOptions options{.search = {.beam_size = beam, .n_best = beam}};
+      set_num_threads(3);
+      const auto together = translator.translate(all, options);
+      options.batch_tokens = 40;
+      const auto in_parts = translator.translate(all, options);
+      set_num_threads(1);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        SCOPED_TRACE(all[i]);
+        const auto alone = translator.translate({&all[i], 1}, options);
+        expect_same(alone[0], together[i]);
+        expect_same(alone[0], in_parts[i]);
+      }
+    }
+  }
+  set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace heed::any_company_test
