@@ -70,7 +70,7 @@ def make_folder(family, head, folder):
 
 
 def inputs_of(family, tokenizer, texts, pairs=None):
-    encoded = tokenizer(texts, pairs, padding=True, truncation=True, return_tensors="pt")
+    encoded = tokenizer(texts, pairs, padding=True, truncation=True, return_tensors="pt", return_token_type_ids=True)
     if family != "Bert":
         encoded.pop("token_type_ids", None)
     return encoded
