@@ -268,7 +268,7 @@ def compare(kind, how, folder):
         mean = [sum(losses[first:first + epoch]) / epoch for losses in (ours, theirs)]
         print(f"  updates {first + 1:3} to {first + epoch:3}: mean loss {mean[0]:.5f} heed, {mean[1]:.5f} PyTorch")
     difference = max(abs(a - b) / max(b, 1e-2) for a, b in zip(ours, theirs))
-    print(f"  largest relative difference of a loss: {difference:.1e}")
+    print(f"  largest relative difference of a loss: {difference:.1e}; of the first: {abs(ours[0] - theirs[0]) / theirs[0]:.1e}")
     run(["export", str(folder / "trained"), "-o", str(folder / "exported")])
     exported = task.load(folder / "exported").eval()
     with torch.no_grad():
