@@ -108,6 +108,8 @@ def test_published_models(name: str, tmp_path: pathlib.Path) -> None:
     exported = tmp_path / "exported"
     if (exported / "tokenizer.json").exists():  # one that heed has made, or a copy
         made = tokenizers.Tokenizer.from_file(str(exported / "tokenizer.json"))
+        made.no_padding()
+        made.no_truncation()
         text = "The cat sat on the <|im_start|> mat: 3.14 of it!\n"
         assert made.encode(text, add_special_tokens=False).ids == heed.Tokenizer(exported).encode(text)
     assert hf.AutoTokenizer.from_pretrained(exported)("The cat sat.").input_ids
