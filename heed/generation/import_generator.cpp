@@ -1,5 +1,7 @@
 // Language models of other programs: the tokenizer, the tokens that end texts, the chat template
 // and the options of generation that their publisher recommends.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -78,8 +80,13 @@ ChatTemplate parsed(const std::string& text, const std::string& source) {
   try {
     return ChatTemplate(text, source);
   } catch (const Error& error) {
-    const std::string reason = io::quote_json(error.what());
-    return ChatTemplate("{{ raise_exception(" + reason + ") }}", source);
+    // The message of the error that is raised names the file again.
+    const std::string_view whole = error.what();
+    const std::size_t place = whole.find(", line ");
+    const std::string_view reason = place == whole.npos ? whole : whole.substr(place + 2);
+    return ChatTemplate("{{ raise_exception(" +
+                            io::quote_json(fmt::format("heed cannot read it: {}", reason)) + ") }}",
+                        source);
   }
 }
 

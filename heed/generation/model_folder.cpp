@@ -190,7 +190,9 @@ const ModelKind& kind_in(const io::Value& value, const fs::path& path) {
   const io::Value::Table* const table = value.table();
   const io::Value* const name = table != nullptr ? io::find(*table, "kind") : nullptr;
   HEED_CHECK(name != nullptr && name->string() != nullptr,
-             "[model] {}: it has no \"kind\", so it is not a config of heed's", path.string());
+             "[model] {}: it has no \"kind\", as configs of heed's have, and no \"model_type\", as "
+             "those of Hugging Face have: it is not the config of a model",
+             path.string());
   const ModelKind* const kind = find_model_kind(*name->string());
   if (kind != nullptr) return *kind;
   std::vector<std::string_view> names;

@@ -98,7 +98,7 @@ TensorSource TensorSource::open_file(const fs::path& path, TensorSourceOptions o
              "pull",
              name);
   const auto read = [&] {
-    if (begins_with(*mapped, "GGUF")) {
+    if (begins_with(*mapped, "GGUF") || path.extension() == ".gguf") {
       const GgufFile file = GgufFile::parse(bytes, {options.allow_trailing_bytes}, name);
       check_whole(file, name);
       return TensorSource(file, name);

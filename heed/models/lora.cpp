@@ -9,6 +9,7 @@
 #include "heed/io/value.h"
 #include "heed/nn/init.h"
 #include "heed/nn/linear.h"
+#include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 
 namespace heed {
@@ -30,6 +31,27 @@ void each_linear(Module& model, const std::function<void(std::string_view, Linea
   visitor.root(model);
 }
 
+bool matches_any(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::ranges::any_of(
+      patterns, [&](const std::string& pattern) { return matches_wildcard(pattern, name); });
+}
+
+// Copies of parameters that are trained beside the adapters. `uses` counts the names of each.
+void train_copies(Module& model, const std::vector<std::string>& patterns,
+                  const std::map<ParameterKey, int>& uses) {
+  const auto replace = [&](const std::string& name, Tensor& parameter) {
+    const auto found = uses.find(key_of(parameter));
+    if (found == uses.end() || !matches_any(patterns, name)) return;  // an adapter, or frozen
+    HEED_CHECK(found->second == 1,
+               "[lora] parameter {} is tied to another one: it cannot be trained beside adapters",
+               io::in_quotes(name));
+    parameter = clone_data(parameter);
+    parameter.requires_grad();
+  };
+  const auto ignore = [](Module&) {};
+  ParameterVisitor(replace, ignore).root(model);
+}
+
 }  // namespace
 
 void LoraConfig::fields(io::Fields& field) {
@@ -37,6 +59,8 @@ void LoraConfig::fields(io::Fields& field) {
         {.min = 0, .max = 4096});
   field("alpha", alpha, "adapters are multiplied by alpha / rank", {.min = 0});
   field("targets", targets, "names of the linear layers that get one; * stands for any text");
+  field("trained", trained,
+        "names of parameters that are trained too, such as a classifier's head");
 }
 
 void LoraConfig::validate() const {
@@ -55,9 +79,7 @@ void add_lora(Module& model, const LoraConfig& config, Generator& generator) {
   int adapted = 0;
   each_linear(model, [&](std::string_view name, Linear& linear) {
     if (uses[key_of(linear.weight.data)] > 1) return;
-    const bool chosen = std::ranges::any_of(
-        config.targets, [&](const std::string& target) { return matches_wildcard(target, name); });
-    if (!chosen) return;
+    if (!matches_any(config.targets, name)) return;
     Adapter adapter{.down = empty({config.rank, linear.weight.in()}, linear.weight.dtype()),
                     .up = zeros({linear.weight.out(), config.rank}, linear.weight.dtype()),
                     .scale = config.alpha / static_cast<double>(config.rank)};
@@ -70,6 +92,7 @@ void add_lora(Module& model, const LoraConfig& config, Generator& generator) {
   HEED_CHECK(adapted > 0,
              "[lora] no linear layer matches the targets {}: `heed inspect` shows names",
              fmt::join(config.targets, ", "));
+  train_copies(model, config.trained, uses);
 }
 
 int merge_lora(Module& model) {

@@ -84,15 +84,81 @@ def test_small_tokenizers(text, all_lines, tmp_path):
     compare(heed.Tokenizer(tmp_path), tokenizers.Tokenizer.from_str(text), all_lines[::10])
 
 
-@pytest.mark.parametrize("name", ["all-minilm-l6-v2", "all-mpnet-base-v2", "bge-small-zh-v1.5"])
-def test_real_tokenizers(name, all_lines):
-    folder = MODELS / name
-    if not folder.is_dir():
+def published(name):
+    if not (MODELS / name).is_dir():
         pytest.skip(f"{name} is not in {MODELS} (python3 ../shared/models/get.py {name})")
-    theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return MODELS / name
+
+
+@pytest.mark.parametrize("name", ["all-minilm-l6-v2", "all-mpnet-base-v2", "bge-small-zh-v1.5", "bert-base-uncased"])
+def test_real_tokenizers(name, all_lines):
+    folder = published(name)
+    if (folder / "tokenizer.json").exists():
+        theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    else:
+        hf = pytest.importorskip("transformers")
+        theirs = hf.AutoTokenizer.from_pretrained(folder).backend_tokenizer
     theirs.no_truncation()
     theirs.no_padding()
     compare(heed.Tokenizer(folder), theirs, all_lines)
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_real_sentence_pieces(side, all_lines):
+    """The tokenizer of Marian has no offsets. It finds special tokens in texts, which are plain text for heed. Of two ways
+    to split a text with the same pieces, such as 7 77 and 77 7, versions of SentencePiece choose different ones.
+    """
+    hf = pytest.importorskip("transformers")
+    folder = published("opus-mt-en-fr")
+    theirs = hf.MarianTokenizer.from_pretrained(folder)
+    ours = getattr(heed.Translator(folder), f"{side}_tokenizer")
+    texts = [text for text in all_lines if not any(token in text for token in theirs.all_special_tokens)]
+    assert len(texts) > 0.9 * len(all_lines)
+    differences, ties = [], 0
+    for text in texts:
+        expected = (theirs(text) if side == "source" else theirs(text_target=text)).input_ids[:-1]  # without the end
+        if sorted(ours.encode(text)) != sorted(expected):
+            differences.append((text, ours.encode(text), expected))
+        ties += ours.encode(text) != expected
+    print(f"{side}: {ties} of {len(texts)} lines have the same pieces in another order")
+    assert ties < 0.005 * len(texts)
+    assert not differences, f"{len(differences)} of {len(texts)} lines differ, first: {ascii(differences[0])[:1500]}"
+
+
+def as_published(name, theirs):
+    """What transformers leaves out when it makes a tokenizer from a GGUF file: the parts of the published tokenizer.json
+    that "tokenizer.ggml.pre" names.
+    """
+    if name.startswith("smollm2"):
+        theirs.pre_tokenizer = tokenizers.pre_tokenizers.Sequence(
+            [
+                tokenizers.pre_tokenizers.Digits(individual_digits=True),
+                tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False),
+            ]
+        )
+    else:
+        theirs.normalizer = tokenizers.normalizers.NFC()
+
+
+GGUF = ["smollm2-135m-instruct", "qwen2.5-coder-0.5b-instruct"]
+
+
+@pytest.mark.parametrize("name", GGUF)
+def test_real_gguf_tokenizers(name, all_lines):
+    """Equal to the published tokenizer, and to the one that transformers makes wherever that one is the published one."""
+    hf = pytest.importorskip("transformers")
+    [path] = published(name).glob("*.gguf")
+    made = hf.AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).backend_tokenizer
+    complete = tokenizers.Tokenizer.from_str(made.to_str())
+    as_published(name, complete)
+    ours = heed.LanguageModel(path).tokenizer
+    compare(ours, complete, all_lines)
+    other = [text for text in all_lines if made.encode(text).ids != ours.encode(text)]
+    print(f"{name}: {len(other)} of {len(all_lines)} lines have other ids in transformers without these parts")
+    if name.startswith("smollm2"):
+        assert all(any(c.isnumeric() for c in text) for text in other)
+    else:
+        assert all(unicodedata.normalize("NFC", text) != text for text in other)
 
 
 def test_offsets_are_only_for_hugging_face(tmp_path):

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <set>
 
 #include "heed/generation/classify.h"
 #include "heed/generation/foreign_folder.h"
@@ -32,7 +33,9 @@ TEST(Export, EveryArchitectureGivesBackItsTensors) {
     SCOPED_TRACE(entry.path().filename());
     const ForeignFolder folder = open_foreign(entry.path());
     const auto model = import_model(folder.import, folder.tensors);
+    std::set<std::string> names;
     for (const NamedTensor& named : export_parameters(*model, folder.import.names)) {
+      EXPECT_TRUE(names.insert(named.name).second) << named.name << " is there twice";
       const std::string_view prefix = folder.import.names.prefix;
       const io::TensorEntry* found = folder.tensors.lookup(named.name);
       if (found == nullptr && named.name.starts_with(prefix)) {

@@ -20,6 +20,10 @@ TEST(GgufFiles, HaveTheConfigAndTheTokenizer) {
   EXPECT_EQ(config.text("model_type"), "llama");
   EXPECT_EQ(config.integer("num_hidden_layers"), 30);
   EXPECT_EQ(files[1].name, "tokenizer.json");
+  // The package `tokenizers` demands all members of an added token.
+  for (const char* const member : {"single_word", "lstrip", "rstrip", "normalized", "special"}) {
+    EXPECT_THAT(files[1].content, testing::HasSubstr(member));
+  }
   const ForeignConfig settings(io::parse_json(files[2].content, files[2].name), files[2].name);
   EXPECT_THAT(settings.text("chat_template"), testing::HasSubstr("<|im_start|>"));
 }

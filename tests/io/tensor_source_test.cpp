@@ -146,6 +146,8 @@ TEST(TensorSource, OtherFilesAreRefused) {
   EXPECT_THAT(error_of(dir / "plain.pkl"), HasSubstr("is it a PyTorch file?"));
   write_file(dir / "text", "hello world, this is text");
   EXPECT_THAT(error_of(dir / "text"), HasSubstr("is it a safetensors file?"));
+  write_file(dir / "empty.gguf", "");
+  EXPECT_THAT(error_of(dir / "empty.gguf"), HasSubstr("[gguf]"));
 }
 
 TEST(TensorSource, TrailingBytesCanBeAllowed) {

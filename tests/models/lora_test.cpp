@@ -61,6 +61,31 @@ TEST(Lora, OnlyAdaptersAreTrained) {
   }
 }
 
+TEST(Lora, TrainsNamedParametersToo) {
+  LanguageModel model = small_model();
+  model.requires_grad(false);
+  const auto norm = [&] {
+    for (const NamedTensor& one : model.named_parameters()) {
+      if (one.name == "decoder.norm.weight") return one.tensor;
+    }
+    return Tensor();
+  };
+  const Tensor before = norm();
+  Generator generator(1);
+  add_lora(model,
+           {.rank = 2, .targets = {"*.0.linear1"}, .trained = {"decoder.norm.*", "scores.*"}},
+           generator);
+  EXPECT_THAT(trained(model),
+              testing::ElementsAre("decoder.layers.0.linear1.lora_down",
+                                   "decoder.layers.0.linear1.lora_up", "decoder.norm.weight"));
+  EXPECT_TRUE(test::same_bits(norm(), before));
+  EXPECT_NE(norm().storage(), before.storage()) << "it is a copy";
+  LanguageModel tied = small_model();
+  EXPECT_THAT(
+      error_message([&] { add_lora(tied, {.rank = 2, .trained = {"tokens.*"}}, generator); }),
+      HasSubstr("is tied"));
+}
+
 TEST(Lora, MergesIntoTheMatrices) {
   LanguageModel model = small_model();
   Generator generator(1);

@@ -50,16 +50,17 @@ constexpr std::string_view kGgufUnused[] = {kRopeFactors};  // see rope_scaling(
 struct GgufArchitecture {
   std::string_view name;        // in "general.architecture"
   std::string_view model_type;  // of Hugging Face
+  std::string_view model;       // its class there
   bool interleaved = false;     // rotary pairs
   std::int64_t largest = 0;     // layers of the size whose scores have another scale
 };
 constexpr GgufArchitecture kGgufArchitectures[] = {
-    {.name = "llama", .model_type = "llama", .interleaved = true},
-    {.name = "qwen2", .model_type = "qwen2"},
-    {.name = "qwen3", .model_type = "qwen3"},
-    {.name = "gemma2", .model_type = "gemma2", .largest = 46},
-    {.name = "gemma3", .model_type = "gemma3_text", .largest = 62},
-    {.name = "gpt2", .model_type = "gpt2"},
+    {.name = "llama", .model_type = "llama", .model = "LlamaForCausalLM", .interleaved = true},
+    {.name = "qwen2", .model_type = "qwen2", .model = "Qwen2ForCausalLM"},
+    {.name = "qwen3", .model_type = "qwen3", .model = "Qwen3ForCausalLM"},
+    {.name = "gemma2", .model_type = "gemma2", .model = "Gemma2ForCausalLM", .largest = 46},
+    {.name = "gemma3", .model_type = "gemma3_text", .model = "Gemma3ForCausalLM", .largest = 62},
+    {.name = "gpt2", .model_type = "gpt2", .model = "GPT2LMHeadModel"},
 };
 
 // A setting "ARCHITECTURE.theirs" and the key of Hugging Face; without one it is used or checked by
@@ -262,7 +263,10 @@ ForeignConfig gguf_config(const io::TensorSource& tensors) {
   HEED_ASSERT(tensors.gguf() != nullptr);
   const GgufReader reader(tensors);
   check_settings(reader);
-  Value::Table config = {{"model_type", {std::string(reader.architecture().model_type)}}};
+  const GgufArchitecture& architecture = reader.architecture();
+  Value::Table config = {
+      {"model_type", {std::string(architecture.model_type)}},
+      {"architectures", {.data = Value::List{Value{.data = std::string(architecture.model)}}}}};
   for (const GgufSetting& setting : kGgufSettings) {
     if (setting.key.empty()) continue;
     const GgufValue* const value = reader.metadata().find(reader.full(setting.theirs));

@@ -27,10 +27,22 @@ constexpr std::array<ActivationName, 8> kActivations = {
      {"silu", FeedForwardKind::silu, FeedForwardKind::swiglu},
      {"swish", FeedForwardKind::silu, FeedForwardKind::swiglu}}};
 
+// Checks of heed's own models do not know that sizes come from a file.
+template <typename F>
+auto naming(const std::string& source, const F& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).starts_with("[import]")) throw;
+    fail("[import] the config beside {} describes no model that heed can make: {}", source,
+         error.what());
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource& tensors) {
-  import.model.validate();
+  naming(tensors.name(), [&] { import.model.validate(); });
   std::uint64_t stored = 0;  // in f32
   for (const io::TensorEntry& entry : tensors.entries()) {
     stored += static_cast<std::uint64_t>(numel(entry.shape)) * sizeof(float);
@@ -48,7 +60,7 @@ std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource
   {
     const init::Skipped skipped;
     Generator unused(0);
-    model = import.model.make(unused);
+    model = naming(tensors.name(), [&] { return import.model.make(unused); });
   }
   import_parameters(*model, import.names, tensors);
   model->eval();

@@ -63,15 +63,15 @@ std::string import_rope(const ForeignConfig& config, const ForeignConfig& scalin
   const std::string kind = scaling.text({"rope_type", "type"}, "default");
   if (kind == "default") return text;
   if (kind == "yarn") return text + yarn_options(config, scaling);
+  HEED_CHECK(kind == "linear" || kind == "dynamic" || kind == "llama3",
+             "[import] {}: there is no rotary scaling {}: heed computes default, linear, dynamic, "
+             "llama3 and yarn",
+             config.source(), io::in_quotes(kind));
   text += fmt::format(" scaling_kind={} scaling={}", kind, scaling.number("factor"));
   if (kind == "linear") return text;
   if (kind == "dynamic") {
     return text + fmt::format(" original_length={}", config.integer("max_position_embeddings"));
   }
-  HEED_CHECK(kind == "llama3",
-             "[import] {}: there is no rotary scaling {}: heed computes default, linear, dynamic, "
-             "llama3 and yarn",
-             config.source(), io::in_quotes(kind));
   return text + fmt::format(" original_length={} low_frequency_factor={} high_frequency_factor={}",
                             original_length(config, scaling), scaling.number("low_freq_factor"),
                             scaling.number("high_freq_factor"));

@@ -263,11 +263,22 @@ void import_parameters(Module& model, const TensorNames& names, const io::Tensor
 
 std::vector<NamedTensor> export_parameters(const Module& model, const TensorNames& names) {
   const NoGrad no_grad;
+  const std::vector<NamedTensor> parameters = model.named_parameters();
+  // Two rules may give one parameter the same name: T5 has two forms of its last norm.
+  std::map<std::string, std::set<std::string_view>> users;  // of each name of theirs
+  for (const NamedTensor& parameter : parameters) {
+    for (const ForeignName& theirs : foreign_names(names, parameter.name)) {
+      users[theirs.name].insert(parameter.name);
+    }
+  }
   std::vector<NamedTensor> all;
-  for (const NamedTensor& parameter : model.named_parameters()) {
-    const std::optional<ForeignName> theirs = foreign_name(names, parameter.name);
-    HEED_CHECK(theirs, "[export] the other format has no name for parameter '{}'", parameter.name);
-    all.push_back({theirs->name, to_theirs(parameter.tensor, theirs->form)});
+  for (const NamedTensor& parameter : parameters) {
+    const std::vector<ForeignName> theirs = foreign_names(names, parameter.name);
+    const auto own = std::ranges::find_if(
+        theirs, [&](const auto& name) { return users[name.name].size() == 1; });
+    HEED_CHECK(own != theirs.end(), "[export] the other format has no name for parameter '{}'",
+               parameter.name);
+    all.push_back({own->name, to_theirs(parameter.tensor, own->form)});
   }
   return all;
 }

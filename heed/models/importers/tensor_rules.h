@@ -61,7 +61,8 @@ std::vector<ForeignName> foreign_names(const TensorNames& names, std::string_vie
 void import_parameters(Module& model, const TensorNames& names, const io::TensorSource& tensors);
 
 /// The parameters of a model as the tensors of the other program, under its names. Tied parameters
-/// are there once, under the first of their names.
+/// are there once, under the first of their names that no other parameter has: two embeddings that
+/// are not tied do not have the name of the shared one.
 std::vector<NamedTensor> export_parameters(const Module& model, const TensorNames& names);
 
 }  // namespace heed

@@ -119,7 +119,8 @@ class GgufVocabulary {
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
       if (!is(id, kControlToken) && !is(id, kUserToken)) continue;
       fmt::format_to(std::back_inserter(json),
-                     R"({}{{"id": {}, "content": {}, "normalized": false, "special": {}}})",
+                     R"({}{{"id": {}, "content": {}, "single_word": false, "lstrip": false, )"
+                     R"("rstrip": false, "normalized": false, "special": {}}})",
                      json.size() > 1 ? ", " : "", id, io::quote_json(tokens_[id]),
                      is(id, kControlToken));
     }

@@ -179,6 +179,7 @@ TEST(ImportGguf, SettingsHaveTheKeysOfHuggingFace) {
   file.u32("tokenizer.ggml.eos_token_id", 2).u32("tokenizer.ggml.eot_token_id", 1);
   const ForeignConfig config = config_of(file);
   EXPECT_EQ(config.text("model_type"), "llama");
+  EXPECT_EQ(config.texts("architectures"), std::vector<std::string>{"LlamaForCausalLM"});
   EXPECT_EQ(config.integer("vocab_size"), 3);
   EXPECT_EQ(config.integer("num_hidden_layers"), 2);
   EXPECT_EQ(config.integer("hidden_size"), 8);

@@ -99,5 +99,17 @@ TEST(Importer, AConfigThatIsFarLargerThanItsFileIsRefused) {
               AllOf(HasSubstr("far larger than its weights"), HasSubstr("model.safetensors")));
 }
 
+TEST(Importer, ErrorsOfSizesNameTheFile) {
+  LanguageModelConfig config = small();
+  config.block.heads = 3;
+  const Import import{.model = import_choice<LanguageModel>(kLanguageModel, config),
+                      .names = {.rules = kSame}};
+  const TempDir dir;
+  save_tensors(std::vector<NamedTensor>{{"a", zeros({2})}}, dir / "model.safetensors");
+  EXPECT_THAT(error_message(
+                  [&] { import_model(import, io::TensorSource::open(dir / "model.safetensors")); }),
+              AllOf(HasSubstr("[import]"), HasSubstr("model.safetensors"), HasSubstr("heads 3")));
+}
+
 }  // namespace
 }  // namespace heed::importer_test

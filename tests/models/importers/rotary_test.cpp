@@ -52,7 +52,7 @@ TEST(ImportRope, AllScalings) {
 
 TEST(ImportRope, RefusesWhatItDoesNotCompute) {
   EXPECT_THAT(error_message([] {
-                import_rope(config_of(R"({"rope_scaling": {"type": "longrope", "factor": 4},
+                import_rope(config_of(R"({"rope_scaling": {"type": "longrope"},
                                           "max_position_embeddings": 64})"));
               }),
               AllOf(HasSubstr("config.json"), HasSubstr("\"longrope\""), HasSubstr("yarn")));
