@@ -66,7 +66,7 @@ inline void packed_product(const PackedProduct& call, double* y) {
       double value = packed_dot(call.x + row * call.x_stride, call.weight, out);
       if (call.bias != nullptr) value += call.bias[out];
       if (call.activation) value = unary(*call.activation, value);
-      if (call.residual != nullptr) value += call.residual[row * call.y_stride + out];
+      if (call.residual != nullptr) value += call.residual[row * call.residual_stride + out];
       y[row * call.weight.out + out] = value;
     }
   }

@@ -40,7 +40,8 @@ struct Trial {
             .x_stride = weight.in,
             .weight = weight,
             .y = y,
-            .y_stride = weight.out};
+            .y_stride = weight.out,
+            .residual_stride = weight.out};
   }
 
   std::int64_t rows;
@@ -156,10 +157,11 @@ TEST(PackedProduct, TheResidualMayBeTheResult) {
 }
 
 TEST(PackedProduct, ReadsAndWritesRowsThatAreApart) {
-  const std::int64_t rows = 7, out = 17, in = 51, x_stride = 60, y_stride = 23;
+  const std::int64_t rows = 7, out = 17, in = 51, x_stride = 60, y_stride = 23,
+                     residual_stride = 19;
   const Trial trial(rows, out, in);
   const std::vector<float> x = random_floats(rows * x_stride, 5);
-  const std::vector<float> residual = random_floats(rows * y_stride, 6);
+  const std::vector<float> residual = random_floats(rows * residual_stride, 6);
   for (const PackedForm form : kForms) {
     const OwnedMatrix matrix(form, out, in, trial.weights);
     for_each_way([&](const std::string& way) {
@@ -172,7 +174,8 @@ TEST(PackedProduct, ReadsAndWritesRowsThatAreApart) {
                                .y_stride = y_stride,
                                .bias = trial.bias.data(),
                                .activation = Unary::relu,
-                               .residual = residual.data()};
+                               .residual = residual.data(),
+                               .residual_stride = residual_stride};
       const std::vector<double> expected = twin_of(call);
       packed_product(call);
       for (std::int64_t r = 0; r < rows; ++r) {
@@ -186,6 +189,40 @@ TEST(PackedProduct, ReadsAndWritesRowsThatAreApart) {
         }
       }
     });
+  }
+}
+
+TEST(PartialProduct, PartsAreThoseOfTheWhole) {
+  const std::int64_t rows = 9, out = 77, in = 51, stride = 40;
+  const Trial trial(rows, out, in);
+  const std::optional<Unary> activations[] = {{}, Unary::gelu};
+  for (const PackedForm form : kForms) {
+    const OwnedMatrix matrix(form, out, in, trial.weights);
+    for (const auto& activation : activations) {
+      for_each_way([&](const std::string& way) {
+        std::vector<float> whole(static_cast<std::size_t>(rows * out));
+        PackedProduct call = trial.call(matrix, whole.data());
+        call.bias = trial.bias.data();
+        call.residual = trial.residual.data();
+        call.activation = activation;
+        packed_product(call);
+        const PartialProduct product(call);
+        for (const ProductPart& part : {ProductPart{0, 9, 0, 2}, {2, 7, 1, 3}, {8, 9, 4, 5}}) {
+          std::vector<float> y(static_cast<std::size_t>(rows * stride), kGuard);
+          product.run(part, y.data(), stride);
+          const std::int64_t first = part.panel_begin * kPanelRows;
+          const std::int64_t wide = std::min(part.panel_end * kPanelRows, out) - first;
+          for (std::int64_t i = 0; i < rows * stride; ++i) {
+            const std::int64_t row = part.row_begin + i / stride, column = i % stride;
+            const bool is_inside = row < part.row_end && column < wide;
+            const float expected =
+                is_inside ? whole[static_cast<std::size_t>(row * out + first + column)] : kGuard;
+            ASSERT_EQ(y[static_cast<std::size_t>(i)], expected)
+                << name_of(form) << " " << way << " row " << row << " column " << column;
+          }
+        }
+      });
+    }
   }
 }
 
