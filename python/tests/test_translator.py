@@ -392,38 +392,6 @@ def test_load_gives_the_model_of_the_task(
     assert type(heed.load(folder / "loaded")) is heed.Classifier
 
 
-def test_quantized_weights(
-    translator: heed.Translator,
-    language_model: heed.LanguageModel,
-    folder: pathlib.Path,
-    sentences: list[str],
-) -> None:
-    source, target = sentences[:1], [translator.translate(sentences[0])]
-    expected = translator.score_batch(source, target)[0].log_probability
-    for form in ("none", "bf16", "int8"):
-        for loaded in (
-            heed.load(folder / "translator", quantize=form),
-            heed.Translator(folder / "translator", quantize=form),
-        ):
-            assert type(loaded) is heed.Translator
-            scored = loaded.score_batch(source, target)[0].log_probability
-            assert scored == pytest.approx(expected, abs=0.0 if form == "none" else 0.2)
-            assert (scored == expected) == (form == "none")
-            assert "parameters" in repr(loaded) and repr(loaded) == repr(translator)
-            assert loaded.attention(sentences[0]).cross
-    own = folder / "int8"
-    run_program("convert", str(folder / "translator"), "-o", str(own), "--quantize", "int8")
-    int8 = heed.Translator(folder / "translator", quantize="int8")
-    scores = int8.score_batch(source, target)[0].token_log_probabilities
-    for form in ("none", "int8"):
-        loaded = heed.Translator(own, quantize=form)
-        assert loaded.score_batch(source, target)[0].token_log_probabilities == scores
-    with pytest.raises(heed.Error, match="int8 and cannot become bf16"):
-        heed.load(own, quantize="bf16")
-    generator = heed.LanguageModel(folder / "language", quantize="int8")
-    assert generator.generate("The", max_length=5, seed=3)
-
-
 # ---- the process ---------------------------------------------------------------------------------
 
 
