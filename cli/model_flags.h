@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/filter_io.h"
 #include "heed/base/threads.h"
@@ -10,16 +11,33 @@
 
 namespace heed::cli {
 
+/// --quantize, with the names of the forms of weights.
+struct QuantizeFlag {
+  std::string name{io::enum_name(PackedForm::f32)};
+
+  PackedForm form() const {
+    for (const auto& known : kernels::enum_names(PackedForm{})) {
+      if (known.name == name) return known.value;
+    }
+    return PackedForm::f32;
+  }
+};
+
+inline void add_quantize_flag(CLI::App& verb, QuantizeFlag& flag) {
+  std::vector<std::string> names;
+  for (const auto& known : kernels::enum_names(PackedForm{})) names.emplace_back(known.name);
+  verb.add_option("--quantize", flag.name, "weights in fewer bits: int8, bf16, or none for f32")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+}
+
 struct ModelFlags {
   std::string folder;
-  std::string quantize = "none";
+  QuantizeFlag quantize;
   int threads = 0;
 
   /// The form in which weights are packed.
-  PackedForm form() const {
-    if (quantize == "int8") return PackedForm::int8;
-    return quantize == "bf16" ? PackedForm::bf16 : PackedForm::f32;
-  }
+  PackedForm form() const { return quantize.form(); }
   void set_threads() const {
     if (threads > 0) set_num_threads(threads);
   }
@@ -27,10 +45,7 @@ struct ModelFlags {
 
 inline void add_model_flags(CLI::App& verb, ModelFlags& flags, const std::string& what) {
   verb.add_option("-m,--model", flags.folder, what)->required();
-  verb.add_option("--quantize", flags.quantize,
-                  "weights in fewer bits: int8, bf16, or none for f32")
-      ->check(CLI::IsMember({"none", "bf16", "int8"}))
-      ->capture_default_str();
+  add_quantize_flag(verb, flags.quantize);
   add_thread_flag(verb, flags.threads);
 }
 

@@ -34,7 +34,7 @@ struct AttentionArguments {
 };
 
 plot::AttentionView view_of(const AttentionArguments& arguments) {
-  LoadedModel model = load_model(arguments.model);
+  LoadedModel model = load_model(arguments.model, stored_form(arguments.model));
   auto* const translator = std::get_if<Translator>(&model);
   HEED_CHECK(translator != nullptr ||
                  (!arguments.target && arguments.search.empty() && !arguments.languages.any()),

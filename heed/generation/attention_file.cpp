@@ -122,7 +122,7 @@ class SafetensorsForm : public AttentionFile::Form {
     for (const auto& [name, member] : kTensors) {
       const Tensor& x = entry.*member;
       if (!x.defined()) continue;
-      stream_.add({fmt::format("{}.{}", entry.number, name), DType::f32, x.shape(),
+      stream_.add({fmt::format("{}.{}", entry.number, name), io::TensorType::F32, x.shape(),
                    std::as_bytes(x.values<float>())});
     }
     metadata_[std::to_string(entry.number)] = io::write_json({tokens_of(entry)}, false);

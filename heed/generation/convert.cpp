@@ -15,6 +15,7 @@
 #include "heed/models/importers/importers.h"
 #include "heed/models/importers/rotary.h"
 #include "heed/nn/checkpoint_file.h"
+#include "heed/nn/pack_weights.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
 
@@ -70,16 +71,21 @@ std::int64_t head_size_of(const ForeignConfig& config) {
 
 }  // namespace
 
-void convert_model(const std::filesystem::path& place, const std::filesystem::path& to) {
+void convert_model(const std::filesystem::path& place, const std::filesystem::path& to,
+                   PackedForm form) {
   LoadedModel loaded = load_model(place);
-  model_of(loaded).merge_adapters();
+  Model& model = model_of(loaded);
+  model.merge_adapters();
+  if (form != PackedForm::f32) pack_weights(model, form);
   io::write_folder(to, [&](const fs::path& folder) {
-    std::visit([&](const auto& model) { save_model(model, folder); }, loaded);
+    std::visit([&](const auto& any) { save_model(any, folder); }, loaded);
   });
 }
 
 void export_model(const std::filesystem::path& place, const std::filesystem::path& to) {
-  LoadedModel loaded = load_model(place);
+  const WeightForm stored = stored_form(place);
+  LoadedModel loaded = load_model(place, stored);
+  if (stored) unpack_weights(model_of(loaded));
   model_of(loaded).merge_adapters();
   const std::shared_ptr<Origin> origin =
       std::visit([](const auto& model) { return model.origin; }, loaded);

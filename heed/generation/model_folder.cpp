@@ -14,6 +14,7 @@
 #include "heed/nn/checkpoint_file.h"
 #include "heed/nn/init.h"
 #include "heed/nn/pack_weights.h"
+#include "heed/nn/packed_file.h"
 #include "heed/tensor/memory_limit.h"
 
 namespace heed {
@@ -35,7 +36,10 @@ struct FolderConfig {
   TextFrame frame = TextFrame::begin;              // of models without decoder
   std::string prompt;                              // of sentence encoders
   std::int64_t mask = 0;                           // of models of masked tokens
+  PackedForm quantize = PackedForm::f32;           // of quantised models
   ModelChoice model;
+
+  WeightForm form() const { return quantize == PackedForm::f32 ? WeightForm() : quantize; }
 
   void fields(io::Fields& field) {
     field("kind", kind, "the kind of model");
@@ -58,6 +62,7 @@ struct FolderConfig {
     if (task == Task::classify || task == Task::embed || task == Task::fill) {
       field("frame", frame, "tokens around a text");
     }
+    if (form()) field("quantize", quantize, "the form of the weights: bf16 or int8");
     field("model", model, "the model");
     if (lora) field("lora", *lora, "adapters of the model");
   }
@@ -88,8 +93,10 @@ bool write_origin(FolderConfig& config, const std::shared_ptr<Origin>& origin,
 
 void write(FolderConfig config, const Model& model, const fs::path& folder) {
   if (model.lora().rank > 0) config.lora = model.lora();
+  const WeightForm form = packed_form(model);
+  config.quantize = form.value_or(PackedForm::f32);
   io::save_config(folder / kModelConfigFile, config);
-  save_parameters(model, folder / kModelFile);
+  form ? save_packed(model, folder / kModelFile) : save_parameters(model, folder / kModelFile);
 }
 
 // Makes the model of a config. Its sizes are compared with the file of its weights by the memory
@@ -117,7 +124,11 @@ std::unique_ptr<Model> make_model(const FolderConfig& config, const io::Safetens
 std::unique_ptr<Model> read_any_model(const FolderConfig& config, const fs::path& folder) {
   const io::SafetensorsFile weights = io::SafetensorsFile::open(folder / kModelFile);
   std::unique_ptr<Model> model = make_model(config, weights, folder);
-  load_tensors(model->every_name(), weights);
+  if (const WeightForm form = config.form()) {
+    load_packed(*model, weights, *form);
+  } else {
+    load_tensors(model->every_name(), weights);
+  }
   model->eval();
   return model;
 }
@@ -221,6 +232,7 @@ FolderConfig read_config(const fs::path& folder) {
   FolderConfig config{ModelChoice(kind_in(value, path))};
   if (io::find(*value.table(), "lora") != nullptr) config.lora.emplace();
   if (io::find(*value.table(), "origin") != nullptr) config.origin = kOriginFolder;
+  if (io::find(*value.table(), "quantize") != nullptr) config.quantize = PackedForm::int8;
   io::load_config(path, config);
   return config;
 }
@@ -235,6 +247,8 @@ struct OpenFolder {
     }
   }
   const ModelKind& kind() const { return (own ? own->model : foreign->import.model).kind(); }
+  /// The form of weights that were quantised.
+  WeightForm stored() const { return own ? own->form() : WeightForm(); }
 
   fs::path path;
   std::optional<ForeignFolder> foreign;
@@ -300,9 +314,31 @@ Model& model_of(Loaded& loaded) {
   return *loaded.model;
 }
 
+// Weights that were quantised before cannot get another form.
+void check_form(const OpenFolder& folder, WeightForm form) {
+  const WeightForm stored = folder.stored();
+  if (!stored || form == PackedForm::f32 || form == stored) return;
+  HEED_CHECK(form,
+             "[model] the weights of {} are {}: such a model can be used and exported, but not "
+             "trained, averaged or converted; take the model that it was converted from",
+             folder.path.string(), name_of(*stored));
+  fail(
+      "[model] the weights of {} are {} and cannot become {}: take the model that it was converted "
+      "from",
+      folder.path.string(), name_of(*stored), name_of(*form));
+}
+
 LoadedModel load(const OpenFolder& folder, WeightForm form) {
+  check_form(folder, form);
   LoadedModel loaded = load_plain(folder);
-  if (form) std::visit([&](auto& any) { pack_weights(model_of(any), *form); }, loaded);
+  if (!form || folder.stored()) return loaded;
+  std::visit(
+      [&](auto& any) {
+        Model& model = model_of(any);
+        model.merge_adapters();
+        pack_weights(model, *form);
+      },
+      loaded);
   return loaded;
 }
 
@@ -340,6 +376,20 @@ std::filesystem::path find_model(const std::filesystem::path& folder) {
 const ModelKind& kind_of_model(const std::filesystem::path& folder) {
   if (is_foreign(folder)) return open_foreign(folder).import.model.kind();
   return kind_in(read_value(folder), folder / kModelConfigFile);
+}
+
+WeightForm stored_form(const std::filesystem::path& place) {
+  const fs::path folder = find_model(place);
+  if (is_foreign(folder)) return {};
+  const io::Value value = read_value(folder);
+  kind_in(value, folder / kModelConfigFile);  // throws if it is no config of heed's
+  const io::Value* const name = io::find(*value.table(), "quantize");
+  for (const auto& known : kernels::enum_names(PackedForm{})) {
+    const bool is_same =
+        name != nullptr && name->string() != nullptr && *name->string() == known.name;
+    if (is_same && known.value != PackedForm::f32) return known.value;
+  }
+  return {};
 }
 
 LoadedModel load_model(const std::filesystem::path& place, WeightForm form) {

@@ -37,11 +37,16 @@ const ModelKind& kind_of_model(const std::filesystem::path& folder);
 using LoadedModel =
     std::variant<Translator, TextGenerator, TextClassifier, TextEmbedder, TextFiller>;
 
-/// The form of the weights of a loaded model. Packed weights make inference faster, and results
-/// that do not depend on the other texts of a batch; they have no gradients.
+/// The form of the weights of a model. Packed weights make inference faster, and results that do
+/// not depend on the other texts of a batch; they have no gradients.
 using WeightForm = std::optional<PackedForm>;  // none: plain tensors
 
+/// The form of the weights in a folder: bf16 or int8 if they were quantised, else none.
+WeightForm stored_form(const std::filesystem::path& place);
+
 /// Reads a folder, in evaluation mode. The folder of a whole training run will do: find_model().
+/// Weights that were quantised before keep their form; asking for f32 accepts them, asking for
+/// plain tensors or for another form throws.
 LoadedModel load_model(const std::filesystem::path& place, WeightForm form = {});
 
 /// The same for one task; throws if the folder holds a model of another.
@@ -52,6 +57,7 @@ TextEmbedder load_text_embedder(const std::filesystem::path& place, WeightForm f
 TextFiller load_text_filler(const std::filesystem::path& place, WeightForm form = {});
 
 /// Writes config.json, model.safetensors and the files of the tokenizers into a folder that exists.
+/// Packed weights are written in their form.
 void save_model(const Translator& translator, const std::filesystem::path& folder);
 void save_model(const TextGenerator& generator, const std::filesystem::path& folder);
 void save_model(const TextClassifier& classifier, const std::filesystem::path& folder);

@@ -18,6 +18,7 @@
 #include "heed/base/dtype.h"
 #include "heed/base/shape.h"
 #include "heed/io/file.h"
+#include "heed/io/tensor_type.h"
 
 namespace heed::io {
 
@@ -73,10 +74,11 @@ class SafetensorsFile {
   std::shared_ptr<const MappedFile> keeper_;
 };
 
-/// One tensor to write; the bytes are row-major.
+/// One tensor to write; the bytes are row-major. The type may be one that tensors of heed do not
+/// have, such as I8 of quantised weights.
 struct SafetensorsItem {
   std::string name;
-  DType dtype;
+  TensorType type;
   Shape shape;
   std::span<const std::byte> bytes;
 };

@@ -40,12 +40,6 @@ const FormatDType* find_format_dtype(std::string_view name) {
   return it == std::end(kDTypes) ? nullptr : it;
 }
 
-std::string_view format_name(DType dtype) {
-  return std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                      [&](const FormatDType& d) { return d.dtype == dtype; })
-      ->name;
-}
-
 std::string supported_dtypes() {
   std::string names;
   for (const FormatDType& d : kDTypes) {

@@ -26,8 +26,6 @@ struct FormatDType {
 
 /// The type of that name, or null.
 const FormatDType* find_format_dtype(std::string_view name);
-/// The name of a dtype in the format.
-std::string_view format_name(DType dtype);
 /// The names of the types that heed supports: "F32, F64, …".
 std::string supported_dtypes();
 

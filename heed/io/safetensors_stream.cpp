@@ -50,7 +50,7 @@ SafetensorsStream::SafetensorsStream(fs::path target) : target_(std::move(target
 SafetensorsStream::~SafetensorsStream() { ::close(descriptor_); }
 
 void SafetensorsStream::add(const SafetensorsItem& item) {
-  entries_.push_back({{item.name, item.dtype, item.shape, {}}, end_, item.bytes.size()});
+  entries_.push_back({{item.name, item.type, item.shape, {}}, end_, item.bytes.size()});
   write_all(descriptor_, item.bytes, target_);
   end_ += item.bytes.size();
 }

@@ -21,11 +21,14 @@ void check_items(std::span<const SafetensorsItem> items) {
     HEED_CHECK(item.name != detail::kMetadataKey,
                "[safetensors] a tensor cannot be named {}: this name is reserved for the metadata",
                item.name);
-    const auto size =
-        detail::byte_count(item.shape, 8 * static_cast<std::uint32_t>(size_of(item.dtype)));
-    HEED_CHECK(size == item.bytes.size(), "[safetensors] tensor {}: {} bytes given for {} {}",
-               in_quotes(item.name), item.bytes.size(), name_of(item.dtype), to_string(item.shape));
-    HEED_CHECK(item.dtype != DType::boolean || !detail::find_bad_bool(item.bytes),
+    const TensorTypeInfo& type = info(item.type);
+    HEED_CHECK(detail::find_format_dtype(type.name) != nullptr,
+               "[safetensors] tensor {}: the format has no type {}", in_quotes(item.name),
+               type.name);
+    HEED_CHECK(byte_count(item.shape, item.type) == item.bytes.size(),
+               "[safetensors] tensor {}: {} bytes given for {} {}", in_quotes(item.name),
+               item.bytes.size(), type.name, to_string(item.shape));
+    HEED_CHECK(item.type != TensorType::BOOL || !detail::find_bad_bool(item.bytes),
                "[safetensors] tensor {}: a bool is neither 0 nor 1", in_quotes(item.name));
     names.push_back(item.name);
   }
@@ -40,7 +43,7 @@ std::vector<std::size_t> data_order(std::span<const SafetensorsItem> items) {
   std::vector<std::size_t> order(items.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return size_of(items[a].dtype) > size_of(items[b].dtype);
+    return info(items[a].type).block_bytes > info(items[b].type).block_bytes;
   });
   return order;
 }
@@ -69,7 +72,7 @@ std::string header_text(std::span<const SafetensorsItem> items, std::span<const 
     const auto size = static_cast<std::int64_t>(items[i].bytes.size());
     const std::int64_t offsets[] = {begins[i], begins[i] + size};
     header.push_back({items[i].name,
-                      {Value::Table{{"dtype", {std::string(detail::format_name(items[i].dtype))}},
+                      {Value::Table{{"dtype", {std::string(info(items[i].type).name)}},
                                     {"shape", integers(items[i].shape.span())},
                                     {"data_offsets", integers(offsets)}}}});
   }

@@ -7,6 +7,7 @@
 
 #include "heed/base/suggest.h"
 #include "heed/io/printable.h"
+#include "heed/nn/packed_file.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 
@@ -144,17 +145,22 @@ class Plan {
 
 }  // namespace
 
+io::SafetensorsItem item_of(const std::string& name, const Tensor& tensor) {
+  const std::size_t size = size_of(tensor.dtype());
+  const std::byte* const first =
+      tensor.storage()->data() + tensor.offset() * static_cast<std::int64_t>(size);
+  return {name,
+          io::tensor_type_of(tensor.dtype()),
+          tensor.shape(),
+          {first, static_cast<std::size_t>(tensor.numel()) * size}};
+}
+
 void save_tensors(std::span<const NamedTensor> tensors, const std::filesystem::path& path,
                   const io::Metadata& metadata) {
   std::vector<Tensor> packed;  // keeps the copies of strided tensors alive
   std::vector<io::SafetensorsItem> items;
   for (const NamedTensor& named : tensors) {
-    const Tensor& x = packed.emplace_back(contiguous_copy(named.tensor));
-    const std::size_t size = size_of(x.dtype());
-    const std::byte* const first =
-        x.storage()->data() + x.offset() * static_cast<std::int64_t>(size);
-    items.push_back(
-        {named.name, x.dtype(), x.shape(), {first, static_cast<std::size_t>(x.numel()) * size}});
+    items.push_back(item_of(named.name, packed.emplace_back(contiguous_copy(named.tensor))));
   }
   io::write_safetensors(path, items, metadata);
 }
@@ -170,6 +176,7 @@ LoadReport load_tensors(std::span<const NamedTensor> tensors, const SafetensorsF
 
 void save_parameters(const Module& module, const std::filesystem::path& path,
                      const io::Metadata& metadata) {
+  HEED_CHECK(!packed_form(module), "[save] the weights are packed: write them with save_packed()");
   io::Metadata all = metadata;
   all.emplace("format", "pt");  // required by the Python loaders of Hugging Face
   save_tensors(module.named_parameters(), path, all);

@@ -33,7 +33,8 @@ struct LoadReport {
   std::vector<std::string> unexpected;  // in the file, not in the module
 };
 
-/// Writes all parameters atomically. Tied parameters are written once, under their first name.
+/// Writes all parameters atomically. Tied parameters are written once, under their first name. For
+/// packed weights there is save_packed() (packed_file.h).
 void save_parameters(const Module& module, const std::filesystem::path& path,
                      const io::Metadata& metadata = {});
 
@@ -41,6 +42,9 @@ void save_parameters(const Module& module, const std::filesystem::path& path,
 /// parameter may be stored under any of its names.
 LoadReport load_parameters(Module& module, const std::filesystem::path& path,
                            const LoadOptions& options = {});
+
+/// A contiguous tensor as an item of a file; it refers to the memory of the tensor.
+io::SafetensorsItem item_of(const std::string& name, const Tensor& tensor);
 
 /// Writes a list of tensors atomically, each under its name.
 void save_tensors(std::span<const NamedTensor> tensors, const std::filesystem::path& path,

@@ -6,8 +6,12 @@
 
 namespace heed {
 
-/// Packs the matrices of all linear layers and embeddings of f32 or bf16; tied ones stay tied. The
-/// model has no gradients and cannot be saved afterwards.
+/// Packs the matrices of all linear layers and embeddings; tied ones stay tied. The model has no
+/// gradients afterwards. Throws, before a weight is packed, if one is f64 or packed in another
+/// form.
 void pack_weights(Module& model, PackedForm form);
+
+/// Makes f32 tensors of all packed weights: the numbers that products used. Tied ones stay tied.
+void unpack_weights(Module& model);
 
 }  // namespace heed

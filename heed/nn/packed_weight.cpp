@@ -16,8 +16,22 @@ PackedWeight::PackedWeight(const Tensor& matrix, PackedForm form) {
   HEED_CHECK(matrix.rank() == 2 && is_floating(matrix.dtype()) && matrix.dtype() != DType::f64,
              "[packed_weight] {} of {}: give a matrix [out, in] of f32 or bf16",
              to_string(matrix.shape()), name_of(matrix.dtype()));
-  const Tensor from = contiguous_copy(cast_data(matrix, DType::f32));  // [out, in]
-  const std::int64_t out = matrix.size(0), in = matrix.size(1);
+  allocate(form, matrix.size(0), matrix.size(1));
+  if (form == PackedForm::bf16 && matrix.dtype() == DType::bf16) {
+    const Tensor from = contiguous_copy(matrix);  // [out, in]
+    kernels::pack_bf16(from.data<BFloat16>(), target_);
+  } else {
+    const Tensor from = contiguous_copy(cast_data(matrix, DType::f32));  // [out, in]
+    kernels::pack(from.data<float>(), in(), target_);
+  }
+}
+
+PackedWeight::PackedWeight(const QuantizedMatrix& matrix) {
+  allocate(PackedForm::int8, matrix.out, matrix.in);
+  kernels::pack_int8(matrix.integers, matrix.scales, target_);
+}
+
+void PackedWeight::allocate(PackedForm form, std::int64_t out, std::int64_t in) {
   const std::int64_t padded = kernels::padded_out(out);
   {
     const Unpooled unpooled;
@@ -35,7 +49,6 @@ PackedWeight::PackedWeight(const Tensor& matrix, PackedForm form) {
     target_.scales = scales_.mutable_data<float>();
     target_.row_sums = row_sums_.mutable_data<std::int32_t>();
   }
-  kernels::pack(from.data<float>(), in, target_);
 }
 
 std::int64_t PackedWeight::bytes() const {
@@ -121,6 +134,20 @@ Tensor PackedWeight::matrix() const {
   parallel_for(out(), in(),
                [&](std::int64_t row) { kernels::unpack_row(target_, row, to + row * in()); });
   return all;
+}
+
+std::vector<std::int8_t> PackedWeight::integers() const {
+  HEED_ASSERT(form() == PackedForm::int8);
+  std::vector<std::int8_t> all(static_cast<std::size_t>(out() * in()));
+  parallel_for(out(), in(), [&](std::int64_t row) {
+    kernels::unpack_row(target_, row, all.data() + row * in());
+  });
+  return all;
+}
+
+std::span<const float> PackedWeight::scales() const {
+  HEED_ASSERT(form() == PackedForm::int8);
+  return {target_.scales, static_cast<std::size_t>(out())};
 }
 
 }  // namespace heed

@@ -51,7 +51,14 @@ std::vector<NamedTensor> mean_of(std::span<const fs::path> folders) {
 
 void average_models(std::span<const fs::path> folders, const fs::path& to) {
   HEED_CHECK(!folders.empty(), "[average] no models: give at least one folder");
-  for (const fs::path& folder : folders) kind_of_model(folder);  // throws if a file is missing
+  for (const fs::path& folder : folders) {
+    kind_of_model(folder);  // throws if a file is missing
+    const WeightForm form = stored_form(folder);
+    HEED_CHECK(!form,
+               "[average] the weights of {} are {}: average the models that they were converted "
+               "from, and convert the mean",
+               folder.string(), name_of(*form));
+  }
   const std::vector<NamedTensor> mean = mean_of(folders);
   io::write_folder(to, [&](const fs::path& folder) {
     for (const fs::path& path : io::list_folder(folders.back())) {

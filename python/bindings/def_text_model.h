@@ -8,6 +8,7 @@
 
 #include "heed/generation/model_folder.h"
 #include "heed/plot/model_attention.h"
+#include "python/bindings/load_options.h"
 #include "python/bindings/model_results.h"
 #include "python/bindings/options.h"
 #include "python/bindings/tree.h"
@@ -16,16 +17,18 @@
 namespace heed::python {
 
 /// Defines them; `load` reads a folder.
-template <typename Loaded, Loaded (*load)(const std::filesystem::path&)>
+template <typename Loaded, Loaded (*load)(const std::filesystem::path&, WeightForm)>
 void def_text_model(nb::class_<Loaded>& type) {
+  const std::string constructor = constructor_signature();
   type.def(
       "__init__",
-      [](Loaded* self, nb::handle path) {
+      [](Loaded* self, nb::handle path, const nb::kwargs& options) {
         const std::filesystem::path folder = path_of("path", path);
+        const PackedForm form = form_of("load", options);
         const Unlocked released;
-        new (self) Loaded(load(folder));
+        new (self) Loaded(load(folder, form));
       },
-      nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"));
+      nb::arg("path"), nb::arg("options"), nb::sig(constructor.c_str()));
   type.def(
       "attention",
       [](const Loaded& self, nb::handle text) {

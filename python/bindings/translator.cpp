@@ -8,6 +8,7 @@
 #include "heed/generation/model_folder.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/interrupt.h"
+#include "python/bindings/load_options.h"
 #include "python/bindings/model_results.h"
 #include "python/bindings/options.h"
 #include "python/bindings/tree.h"
@@ -138,11 +139,12 @@ constexpr const char* kBatchDoc =
     "translation, which is empty. The folder of a model from a hub may have other defaults.";
 
 // Loads a model as the class of its task.
-nb::object load(nb::handle path) {
+nb::object load(nb::handle path, const nb::kwargs& options) {
   const std::filesystem::path folder = path_of("path", path);
+  const PackedForm form = form_of("load", options);
   LoadedModel model = [&] {
     const Unlocked released;
-    return load_model(folder);
+    return load_model(folder, form);
   }();
   return std::visit([](auto& loaded) { return nb::cast(std::move(loaded)); }, model);
 }
@@ -173,6 +175,13 @@ void bind_translator(nb::module_& m) {
   const std::string attention_signature =
       sign("def attention(self, source: str, target: str | None = None, *", batch_fields,
            ") -> Attention");
+  const std::string constructor = constructor_signature();
+  const std::string load_text = load_signature(
+      "def load(path: str | os.PathLike[str], *",
+      ") -> Translator | LanguageModel | Classifier | SentenceEncoder | MaskedModel");
+  LoadModelOptions loading;
+  const std::string load_help =
+      help("Loads the model of a folder or of a training run, for any task.", io::Fields(loading));
   const std::string batch_help = help(kBatchDoc, batch_fields);
 
   nb::class_<Translator>(m, "Translator",
@@ -180,12 +189,13 @@ void bind_translator(nb::module_& m) {
                          "Several threads may use one at once.")
       .def(
           "__init__",
-          [](Translator* self, nb::handle path) {
+          [](Translator* self, nb::handle path, const nb::kwargs& options) {
             const std::filesystem::path folder = path_of("path", path);
+            const PackedForm form = form_of("load", options);
             const Unlocked released;
-            new (self) Translator(load_translator(folder));
+            new (self) Translator(load_translator(folder, form));
           },
-          nb::arg("path"), nb::sig("def __init__(self, path: str | os.PathLike[str]) -> None"))
+          nb::arg("path"), nb::arg("options"), nb::sig(constructor.c_str()))
       .def(
           "translate_batch",
           [](const Translator& self, nb::handle sentences, const nb::kwargs& options) {
@@ -260,11 +270,8 @@ void bind_translator(nb::module_& m) {
                            self.target()->size());
       });
 
-  m.def(
-      "load", &load, nb::arg("path"),
-      nb::sig("def load(path: str | os.PathLike[str]) -> Translator | LanguageModel | Classifier | "
-              "SentenceEncoder | MaskedModel"),
-      "Loads the model of a folder or of a training run, for any task.");
+  m.def("load", &load, nb::arg("path"), nb::arg("options"), nb::sig(load_text.c_str()),
+        load_help.c_str());
 }
 
 }  // namespace heed::python

@@ -457,6 +457,8 @@ except KeyboardInterrupt:
         (lambda t: t.attention("a", 3), "target"),
         (lambda t: heed.Translator(3), "path"),
         (lambda t: heed.load(3), "path"),
+        (lambda t: heed.load("m", quantise="int8"), "quantize"),
+        (lambda t: heed.load("m", quantize=8), "quantize"),
     ],
 )
 def test_wrong_types(

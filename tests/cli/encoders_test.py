@@ -142,6 +142,32 @@ def test_classify(folder):
     assert "standard input:1 has no tab" in run(*call, "--pairs", given="a dog runs\n", code=1)[1]
 
 
+def test_quantize(folder):
+    """Weights in fewer bits, when loading and in a folder that was converted."""
+    plain = vectors_of(folder)
+    assert vectors_of(folder, "--quantize=none") == plain
+    for form, least in (("bf16", 0.9999), ("int8", 0.99)):
+        vectors = vectors_of(folder, "--quantize", form)
+        assert vectors != plain and all(cosine(a, b) > least for a, b in zip(vectors, plain)), form
+        own = folder / form
+        run("convert", folder / "bert", "-o", own, "--quantize", form)
+        assert json.loads((own / "config.json").read_text())["quantize"] == form
+        for flags in ([], ["--quantize", form]):
+            rows = run("embed", "-m", own, *flags, given=TEXT)[0].splitlines()
+            assert [json.loads(row)["vector"] for row in rows] == vectors, "the same bits"
+    assert "none,bf16,int8" in run("embed", "-m", folder / "bert", "--quantize=int4", given=TEXT, code=2)[1]
+    int8 = folder / "int8"
+    assert "cannot become bf16" in run("embed", "-m", int8, "--quantize=bf16", given=TEXT, code=1)[1]
+    for call in (["convert", int8, "-o", folder / "again"],
+                 ["train", "--task=embed", "--start-from", int8, "--model", folder / "run",
+                  "--train-sets", folder / "queries", folder / "queries"]):
+        assert "take the model that it was converted from" in run(*call, code=1)[1], call
+    assert "I8" in run("inspect", int8)[0].decode()
+    run("export", int8, "-o", folder / "exported")
+    rows = run("embed", "-m", folder / "exported", "--quantize=int8", given=TEXT)[0].splitlines()
+    assert [json.loads(row)["vector"] for row in rows] == vectors_of(folder, "--quantize=int8")
+
+
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)

@@ -9,6 +9,7 @@
 #include "heed/generation/decoding_steps.h"
 #include "heed/io/file.h"
 #include "heed/models/bag_of_words.h"
+#include "heed/tensor/create.h"
 #include "tests/generation/tiny_text_model.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
@@ -111,6 +112,21 @@ TEST(ModelFolder, LoadsTheModelOfTheTask) {
               HasSubstr("a model for task \"translate\" (transformer), not for \"classify\""));
   EXPECT_THAT(error_message([&] { load_translator(generator.path()); }),
               HasSubstr("a model for task \"language\" (language_model), not for \"translate\""));
+}
+
+TEST(ModelFolder, PackedModelsAreSavedInTheirForm) {
+  for (const PackedForm form : {PackedForm::f32, PackedForm::bf16, PackedForm::int8}) {
+    const TempDir dir, again;
+    save_model(tiny_generator(), dir.path());
+    const TextGenerator packed = load_text_generator(dir.path(), form);
+    save_model(packed, again.path());
+    EXPECT_EQ(stored_form(again.path()), form == PackedForm::f32 ? WeightForm() : form);
+    const TextGenerator loaded = load_text_generator(again.path(), form);
+    const NoGrad no_grad;
+    const Tensor ids = from_values<std::int32_t>({1, 4, 5}, {1, 3});
+    EXPECT_TRUE(test::same_bits((*loaded.model)(ids), (*packed.model)(ids)));
+    EXPECT_EQ(loaded.model->parameter_count(), packed.model->parameter_count());
+  }
 }
 
 TEST(ModelFolder, FindsTheBestCheckpointOfARun) {

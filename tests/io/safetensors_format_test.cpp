@@ -10,7 +10,6 @@ namespace {
 
 TEST(SafetensorsFormat, EveryDTypeHasItsName) {
 #define HEED_X(name, type, file_name)                          \
-  EXPECT_EQ(format_name(DType::name), file_name);              \
   ASSERT_NE(find_format_dtype(file_name), nullptr);            \
   EXPECT_EQ(find_format_dtype(file_name)->dtype, DType::name); \
   EXPECT_EQ(find_format_dtype(file_name)->bits, 8 * sizeof(type));

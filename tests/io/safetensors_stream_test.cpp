@@ -19,10 +19,10 @@ const std::vector<std::uint8_t> kBytes = {1, 0, 1, 1, 1};
 const std::vector<std::int64_t> kWide = {1, -1};
 
 std::vector<SafetensorsItem> items() {
-  return {{"flags", DType::boolean, {5}, std::as_bytes(std::span(kBytes))},
-          {"floats", DType::f32, {1, 3}, std::as_bytes(std::span(kFloats))},
-          {"nothing", DType::f32, {0, 3}, {}},
-          {"wide", DType::i64, {2}, std::as_bytes(std::span(kWide))}};
+  return {{"flags", TensorType::BOOL, {5}, std::as_bytes(std::span(kBytes))},
+          {"floats", TensorType::F32, {1, 3}, std::as_bytes(std::span(kFloats))},
+          {"nothing", TensorType::F32, {0, 3}, {}},
+          {"wide", TensorType::I64, {2}, std::as_bytes(std::span(kWide))}};
 }
 
 TEST(SafetensorsStream, WritesTheBytesOfOneGo) {

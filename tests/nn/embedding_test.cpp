@@ -48,5 +48,14 @@ TEST(Embedding, RefusesBadConfigs) {
               testing::HasSubstr("padding 5"));
 }
 
+TEST(Embedding, WithAPackedWeight) {
+  Embedding layer({.vocabulary = 19, .size = 3, .padding = 4});
+  const Tensor ids = from_values<std::int32_t>({18, 4, 0}, {3});
+  const std::vector<float> expected = layer(ids).to_vector<float>();
+  layer.weight.pack(PackedForm::f32);
+  EXPECT_EQ(layer(ids).to_vector<float>(), expected);
+  EXPECT_NE(error_message([&] { layer(from_values<std::int32_t>({19}, {1})); }), "(no error)");
+}
+
 }  // namespace
 }  // namespace heed

@@ -109,5 +109,20 @@ TEST(Linear, RefusesSizesThatWereNotGiven) {
   EXPECT_THAT(error_message([] { Linear({.in = 3}); }), testing::HasSubstr("in 3, out 0"));
 }
 
+TEST(Linear, WithAPackedWeight) {
+  const NoGrad no_grad;
+  Generator generator(8);
+  const Tensor x = randn({2, 5, 17});
+  Linear layer({.in = 17, .out = 45, .activation = Activation::gelu}, generator);
+  const Tensor expected = layer(x), part = layer.rows(x, 15, 45);
+  layer.weight.pack(PackedForm::f32);
+  EXPECT_LE(test::max_relative_error(layer(x), expected), 2e-6);
+  EXPECT_LE(test::max_relative_error(layer.rows(x, 15, 45), part), 2e-6);
+  const Linear same(layer.weight, layer.bias);
+  EXPECT_EQ(same.weight.packed, layer.weight.packed);
+  EXPECT_THAT(error_message([&] { Linear(layer.weight, zeros({2})); }),
+              testing::HasSubstr("bias [2] of a weight [45, 17]: it must be [out]"));
+}
+
 }  // namespace
 }  // namespace heed

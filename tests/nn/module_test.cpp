@@ -209,5 +209,28 @@ TEST(Module, FrozenParametersRecordNothing) {
   EXPECT_EQ(block.parameters().size(), 2u);
 }
 
+TEST(Module, CountsPackedWeightsOnce) {
+  Net net;
+  const std::int64_t count = net.parameter_count();
+  net.layers[0].inner.weight.pack(PackedForm::int8);
+  EXPECT_EQ(net.parameter_count(), count);
+  EXPECT_THAT(names_of(net.named_parameters()),
+              ElementsAre("first.weight", "first.bias", "layers.0.scale", "layers.1.inner.weight",
+                          "layers.1.scale"));
+  net.layers[1].inner.weight = net.layers[0].inner.weight;  // tied
+  EXPECT_EQ(net.parameter_count(), count - 9);
+}
+
+TEST(Module, AVisitorOfWeightsSeesPackedAndPlainOnes) {
+  Net net;
+  net.first.weight.pack(PackedForm::bf16);
+  std::vector<std::string> names;
+  ParameterVisitor([&](const std::string& name, Weight& weight) {
+    names.push_back(name + (weight.packed ? " packed" : ""));
+  }).root(net);
+  EXPECT_THAT(names,
+              ElementsAre("first.weight packed", "layers.0.inner.weight", "layers.1.inner.weight"));
+}
+
 }  // namespace
 }  // namespace heed::module_test

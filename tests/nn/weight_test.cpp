@@ -124,5 +124,57 @@ TEST(Weight, CopiesAreTied) {
   EXPECT_EQ(weight.data.grad().to_vector<float>(), (std::vector<float>{1, 1, 1, 1}));
 }
 
+constexpr PackedForm kForms[] = {PackedForm::f32, PackedForm::bf16, PackedForm::int8};
+
+TEST(Weight, PackedProductsAreThoseOfTheMatrix) {
+  const NoGrad no_grad;
+  const Tensor matrix = randn({40, 17}), x = randn({3, 17}), bias = randn({40});
+  for (const PackedForm form : kForms) {
+    Weight weight{matrix};
+    weight.pack(form);
+    EXPECT_TRUE(weight.defined());
+    EXPECT_FALSE(weight.data.defined());
+    EXPECT_EQ(weight.out(), 40);
+    EXPECT_EQ(weight.in(), 17);
+    EXPECT_EQ(weight.dtype(), DType::f32);
+    const Weight plain(weight.packed->matrix());
+    const double tolerance = form == PackedForm::int8 ? 0.1 : 2e-6;  // int8 rounds x too
+    EXPECT_LE(test::max_relative_error(weight.product(x, {.bias = bias}),
+                                       plain.product(x, {.bias = bias})),
+              tolerance);
+    for (const auto& [begin, end] : {std::pair{0, 40}, {16, 32}, {3, 21}, {40, 40}}) {
+      const LinearOptions options{.bias = slice(bias, 0, begin, end),
+                                  .activation = kernels::Unary::gelu};
+      EXPECT_LE(test::max_relative_error(weight.product_of_rows(x, begin, end, options),
+                                         plain.product_of_rows(x, begin, end, options)),
+                tolerance)
+          << begin << " to " << end;
+    }
+    EXPECT_NE(error_message([&] { weight.product_of_rows(x, 1, 41); }), "(no error)");
+    const Tensor ids = from_values<std::int32_t>({39, 0}, {2});
+    EXPECT_TRUE(test::same_bits(weight.lookup(ids), plain.lookup(ids)));
+  }
+}
+
+TEST(Weight, PackingMergesTheAdapter) {
+  const NoGrad no_grad;
+  Weight weight(randn({4, 3}));
+  weight.adapter = {.down = randn({2, 3}), .up = randn({4, 2}), .scale = 0.5};
+  const Tensor x = randn({5, 3}), expected = weight.product(x);
+  weight.pack(PackedForm::f32);
+  EXPECT_FALSE(weight.adapter.defined());
+  EXPECT_LE(test::max_relative_error(weight.product(x), expected), 1e-5);
+}
+
+TEST(Weight, PackedWeightsHaveNoGradient) {
+  Weight weight(randn({4, 3}));
+  weight.pack(PackedForm::f32);
+  const Tensor x = randn({5, 3}).requires_grad();
+  EXPECT_NE(error_message([&] { weight.product(x); }).find("a packed weight has no gradient"),
+            std::string::npos);
+  const NoGrad no_grad;
+  EXPECT_EQ(weight.product(x).shape(), (Shape{5, 4}));
+}
+
 }  // namespace
 }  // namespace heed

@@ -58,6 +58,15 @@ TEST(Average, OfEqualsIsThemToTheBit) {
   EXPECT_EQ(values_in(dir / "mean", 4), odd);
 }
 
+TEST(Average, RefusesQuantisedModels) {
+  const TempDir dir;
+  const std::vector<fs::path> folders = {folder_with(dir, "a", {1}), folder_with(dir, "b", {2})};
+  io::write_file(dir / "b/config.json", R"({"kind": "translator", "quantize": "int8"})");
+  EXPECT_THAT(error_message([&] { average_models(folders, dir / "mean"); }),
+              HasSubstr("b are int8: average the models that they were converted from"));
+  EXPECT_FALSE(fs::exists(dir / "mean"));
+}
+
 TEST(Average, WrongUseSaysWhatIsWrong) {
   const TempDir dir;
   const std::vector<fs::path> good = {folder_with(dir, "a", {1, 2})};

@@ -1,5 +1,6 @@
 #include "heed/kernels/packed/cpu.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <string_view>
 
@@ -8,9 +9,12 @@
 namespace heed::kernels {
 namespace {
 
-bool is_off() {
-  const char* const value = std::getenv("HEED_VNNI");
-  return value != nullptr && std::string_view(value) == "0";
+std::atomic<bool>& vnni_on() {
+  static std::atomic<bool> on = [] {
+    const char* const value = std::getenv("HEED_VNNI");
+    return value == nullptr || std::string_view(value) != "0";
+  }();
+  return on;
 }
 
 bool cpu_has_vnni(Isa isa) {
@@ -24,9 +28,8 @@ bool cpu_has_vnni(Isa isa) {
 
 }  // namespace
 
-bool has_vnni() {
-  static const bool off = is_off();
-  return !off && cpu_has_vnni(current_isa());
-}
+bool has_vnni() { return vnni_on().load(std::memory_order_relaxed) && cpu_has_vnni(current_isa()); }
+
+void set_vnni(bool on) { vnni_on().store(on); }
 
 }  // namespace heed::kernels

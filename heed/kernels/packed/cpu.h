@@ -7,4 +7,7 @@ namespace heed::kernels {
 /// HEED_VNNI=0 turns them off, for comparison.
 bool has_vnni();
 
+/// Turns them on, where the CPU has them, or off: for tests and benchmarks.
+void set_vnni(bool on);
+
 }  // namespace heed::kernels

@@ -71,6 +71,11 @@ void pack(const float* matrix, std::int64_t stride, const PackTarget& to) {
   pack_int8(integers.data(), scales.data(), to);
 }
 
+void pack_bf16(const BFloat16* matrix, const PackTarget& to) {
+  fill_panels<BFloat16>(
+      to, [&](std::int64_t row, std::int64_t column) { return matrix[row * to.in + column]; });
+}
+
 void pack_int8(const std::int8_t* matrix, const float* scales, const PackTarget& to) {
   fill_panels<std::int8_t>(
       to, [&](std::int64_t row, std::int64_t column) { return matrix[row * to.in + column]; });

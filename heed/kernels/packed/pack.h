@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "heed/base/dtype.h"
 #include "heed/kernels/packed/matrix.h"
 
 namespace heed::kernels {
@@ -25,7 +26,9 @@ struct PackTarget {
 /// / 127, and each number is rounded to the nearest integer, to even if halfway. A row that holds
 /// NaN or infinity gets the scale NaN.
 void pack(const float* matrix, std::int64_t stride, const PackTarget& to);
-/// Packs integers that were quantised before; scales are [out].
+/// Packs numbers that are bf16 already, row by row.
+void pack_bf16(const BFloat16* matrix, const PackTarget& to);
+/// Packs integers from -127 to 127 that were quantised before, row by row; scales are [out].
 void pack_int8(const std::int8_t* matrix, const float* scales, const PackTarget& to);
 
 /// Writes row `row` as f32: the numbers that products use.

@@ -28,11 +28,11 @@ std::filesystem::path renamed(const test::HfCase& golden, const TempDir& dir,
   for (const io::TensorEntry& entry : golden.tensors().entries()) {
     const auto found = names.find(entry.name);
     if (found == names.end()) {
-      items.push_back({entry.name, *io::info(entry.type).dtype, entry.shape, entry.bytes});
+      items.push_back({entry.name, entry.type, entry.shape, entry.bytes});
       continue;
     }
     for (const std::string& name : found->second) {
-      items.push_back({name, *io::info(entry.type).dtype, entry.shape, entry.bytes});
+      items.push_back({name, entry.type, entry.shape, entry.bytes});
     }
   }
   io::write_safetensors(dir / "model.safetensors", items);
