@@ -24,7 +24,7 @@ struct Packed {
         scales(index(padded_out(out))),
         sums(index(padded_out(out))),
         matrix{form, out, in, data.data(), scales.data(), sums.data()} {
-    pack(test::random_floats(out * in, 1).data(), in, matrix);
+    pack(heed::test::random_floats(out * in, 1).data(), in, matrix);
   }
   std::vector<std::byte> data;
   std::vector<float> scales;
@@ -116,12 +116,13 @@ void compare(const Problem& p) {
 }
 
 TEST(PackedLikeliest, EqualsProductAndChoice) {
-  test::for_each_isa([](Isa isa) {
+  heed::test::for_each_isa([](Isa isa) {
     for (const PackedForm form : {PackedForm::f32, PackedForm::bf16, PackedForm::int8}) {
       for (const std::int64_t V : {1, 17, 511, 513, 5000}) {
         SCOPED_TRACE(fmt::format("{} {} {}", name_of(isa), name_of(form), V));
         const Packed weight(form, V, 24);
-        const auto x = test::random_floats(100 * 24, 2), bias = test::random_floats(V, 3);
+        const auto x = heed::test::random_floats(100 * 24, 2),
+                   bias = heed::test::random_floats(V, 3);
         for (const std::int64_t rows : {1, 7, 100}) {
           Problem p{weight, rows, 4, x, bias};
           p.starts.assign(index(rows + 1), 0);
@@ -144,7 +145,7 @@ TEST(PackedLikeliest, EqualsProductAndChoice) {
 
 TEST(PackedLikeliest, ARowDoesNotDependOnOthersNorOnThreads) {
   const Packed weight(PackedForm::int8, 3000, 40);
-  const auto x = test::random_floats(130 * 40, 2), bias = test::random_floats(3000, 3);
+  const auto x = heed::test::random_floats(130 * 40, 2), bias = heed::test::random_floats(3000, 3);
   const int before = num_threads();
   set_num_threads(3);
   const Found all = fused({weight, 130, 3, x, bias, std::vector<std::int64_t>(131, 0)});
@@ -164,7 +165,7 @@ TEST(PackedLikeliest, ARowDoesNotDependOnOthersNorOnThreads) {
 
 TEST(PackedLikeliest, NaNIsSeen) {
   const Packed weight(PackedForm::int8, 1000, 8);
-  std::vector<float> x = test::random_floats(2 * 8, 2);
+  std::vector<float> x = heed::test::random_floats(2 * 8, 2);
   const std::vector<float> bias(1000, 0.0f);
   x[11] = std::nanf("");
   const Found found = fused({weight, 2, 1, x, bias, {0, 0, 0}});
