@@ -138,6 +138,9 @@ float Lockstep::log_probability(std::int64_t row, std::int32_t token) const {
 }
 
 float Lockstep::score_of(std::int64_t row, std::int32_t token) const {
+  if (plan_.renormalised && std::ranges::binary_search(banned(row), token)) {
+    return -std::numeric_limits<float>::infinity();
+  }
   const std::span<const std::int32_t> best = best_.of(row);
   const auto found = std::ranges::find(best, token);
   return found == best.end() ? scores_.of(row, token)

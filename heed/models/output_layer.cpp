@@ -21,7 +21,7 @@ void OutputLayer::find_likeliest(const Tensor& states, kernels::PackedLikeliest 
 
 LinearCrossEntropy OutputLayer::loss(const Tensor& states, const Tensor& targets,
                                      const CrossEntropyOptions& options) const {
-  if (!bias.defined() && soft_cap_ <= 0.0) {
+  if (!bias.defined() && soft_cap_ <= 0.0 && !weight.packed) {
     return linear_cross_entropy(states, weight.data, targets, options);
   }
   const Tensor scores = (*this)(states);  // […, V]

@@ -23,7 +23,7 @@ class OutputLayer : public Linear {
   /// of `call` are set here.
   void find_likeliest(const Tensor& states, kernels::PackedLikeliest call) const;
   /// The loss of the predictions from states […, E] with targets […], without storing all scores if
-  /// there is neither a bias nor a cap.
+  /// there is neither a bias nor a cap, and the weight is not packed.
   LinearCrossEntropy loss(const Tensor& states, const Tensor& targets,
                           const CrossEntropyOptions& options = {}) const;
 

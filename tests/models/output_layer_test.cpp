@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "heed/autograd/tape.h"
+
 #include <cmath>
 
 #include "heed/models/language_model.h"
@@ -47,6 +49,12 @@ TEST(OutputLayer, LossIsThatOfTheScores) {
       weight.set_grad({});
       const Tensor loss = cross_entropy(layer(states), targets, options);
       EXPECT_NEAR(result.loss.item(), loss.item(), 1e-5);
+      {
+        const NoGrad no_grad;
+        OutputLayer packed = layer;
+        packed.weight.pack(PackedForm::f32);
+        EXPECT_NEAR(packed.loss(states, targets, options).loss.item(), loss.item(), 1e-5);
+      }
       loss.backward();
       EXPECT_LE(max_relative_error(gradient, weight.grad()), 1e-5);
       const Tensor plain = cross_entropy(layer(states), targets, {.reduction = Reduction::sum});

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "heed/base/arena.h"
+#include "heed/base/error.h"
 #include "heed/base/flops.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/packed/cpu.h"
@@ -261,7 +262,7 @@ std::int64_t quantized_columns(const PackedMatrix& weight) {
 PartialProduct::PartialProduct(const PackedProduct& call)
     : call_(call),
       integers_(call.rows * quantized_columns(call.weight)),
-      scales_(quantized_columns(call.weight) > 0 ? call.rows : 0),
+      scales_(call.weight.form == PackedForm::int8 ? call.rows : 0),
       x_{integers_.data(), quantized_columns(call.weight), scales_.data()},
       run_(kernel_of(call.weight.form)) {
   if (call.weight.form != PackedForm::int8) return;
@@ -294,6 +295,7 @@ void PartialProduct::run(const ProductPart& part, float* y, std::int64_t y_strid
 
 void packed_product(const PackedProduct& call) {
   if (call.rows == 0 || call.weight.out == 0) return;
+  HEED_ASSERT(!call.activation || call.residual != call.y);
   add_flops(2 * call.rows * call.weight.out * call.weight.in);
   const PartialProduct product(call);
   const std::int64_t rows = std::min(call.rows, kPartRows), panels = call.weight.panels();

@@ -21,7 +21,7 @@ struct PackedProduct {
   std::int64_t y_stride;
   const float* bias = nullptr;  // [out]
   std::optional<Unary> activation = {};
-  const float* residual = nullptr;  // [rows, out]; may be y
+  const float* residual = nullptr;  // [rows, out]; may be y if there is no activation
   std::int64_t residual_stride = 0;
 };
 
