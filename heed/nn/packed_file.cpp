@@ -49,11 +49,12 @@ class Items {
 
  private:
   void add_int8(const std::string& name, const PackedWeight& weight) {
-    const std::span<const float> scales = weight.scales();
+    const std::vector<float>& scales = scales_.emplace_back(weight.scales());
+    const std::int64_t groups = kernels::scale_groups(weight.in());
     const auto bad = std::ranges::find_if_not(scales, [](float s) { return std::isfinite(s); });
     HEED_CHECK(bad == scales.end(),
                "[save] row {} of '{}' has NaN or infinity: it cannot be stored as int8",
-               bad - scales.begin(), name);
+               (bad - scales.begin()) / groups, name);
     const std::vector<std::int8_t>& integers = integers_.emplace_back(weight.integers());
     items_.push_back({name,
                       io::TensorType::I8,
@@ -61,13 +62,14 @@ class Items {
                       std::as_bytes(std::span(integers))});
     items_.push_back({name + std::string(kScaleSuffix),
                       io::TensorType::F32,
-                      {weight.out()},
-                      std::as_bytes(scales)});
+                      {weight.out(), groups},
+                      std::as_bytes(std::span(scales))});
   }
 
   std::vector<io::SafetensorsItem> items_;
   std::list<Tensor> tensors_;
   std::list<std::vector<std::int8_t>> integers_;
+  std::list<std::vector<float>> scales_;
 };
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -192,7 +194,8 @@ class Plan {
 
   bool has_scales(const std::string& weight, Source& source) {
     const std::string name = weight + std::string(kScaleSuffix);
-    const Shape shape{source.matrix->shape[0]};
+    const std::int64_t groups = kernels::scale_groups(source.matrix->shape[1]);
+    const Shape shape{source.matrix->shape[0], groups};
     source.scales = take(name);
     if (source.scales == nullptr) {
       complain("missing '{}'", name);
@@ -204,12 +207,12 @@ class Plan {
       return false;
     }
     const float* const values = reinterpret_cast<const float*>(source.scales->bytes.data());
-    const float* const end = values + shape[0];
+    const float* const end = values + shape[0] * groups;
     const float* const bad =
         std::find_if(values, end, [](float s) { return !std::isfinite(s) || s < 0.0f; });
     if (bad == end) return true;
     complain("'{}' has the scale {} in row {}: scales are finite and not negative", name, *bad,
-             bad - values);
+             (bad - values) / groups);
     return false;
   }
 

@@ -1,7 +1,7 @@
 // The parameters of a model with packed weights in a safetensors file. A weight "x.weight" of int8
-// is stored as I8 [out, in], from -127 to 127, with its scales as F32 [out] under
-// "x.weight_scale"; one of bf16 as BF16, one of f32 as F32. Other parameters are stored as they
-// are. Tied weights are stored once.
+// is stored as I8 [out, in], from -127 to 127, with its scales as F32 [out, groups of 64 columns]
+// under "x.weight_scale"; one of bf16 as BF16, one of f32 as F32. Other parameters are stored as
+// they are. Tied weights are stored once.
 #pragma once
 
 #include <filesystem>

@@ -42,12 +42,13 @@ void PackedWeight::allocate(PackedForm form, std::int64_t out, std::int64_t in) 
              .in = in,
              .data = reinterpret_cast<std::byte*>(data_.mutable_data<std::uint8_t>()),
              .scales = nullptr,
-             .row_sums = nullptr};
+             .sums = nullptr};
   if (form == PackedForm::int8) {
-    scales_ = empty({padded});
-    row_sums_ = empty({padded}, DType::i32);
+    const Shape shape{padded * kernels::scale_groups(in)};
+    scales_ = empty(shape);
+    sums_ = empty(shape, DType::i32);
     target_.scales = scales_.mutable_data<float>();
-    target_.row_sums = row_sums_.mutable_data<std::int32_t>();
+    target_.sums = sums_.mutable_data<std::int32_t>();
   }
 }
 
@@ -62,8 +63,8 @@ kernels::PackedMatrix PackedWeight::part(std::int64_t begin, std::int64_t end) c
   matrix.out = end - begin;
   matrix.data += begin / kernels::kPanelRows * kernels::panel_bytes(form(), in());
   if (matrix.scales != nullptr) {
-    matrix.scales += begin;
-    matrix.row_sums += begin;
+    matrix.scales += begin * kernels::scale_groups(in());
+    matrix.sums += begin * kernels::scale_groups(in());
   }
   return matrix;
 }
@@ -145,9 +146,14 @@ std::vector<std::int8_t> PackedWeight::integers() const {
   return all;
 }
 
-std::span<const float> PackedWeight::scales() const {
+std::vector<float> PackedWeight::scales() const {
   HEED_ASSERT(form() == PackedForm::int8);
-  return {target_.scales, static_cast<std::size_t>(out())};
+  const std::int64_t groups = kernels::scale_groups(in());
+  std::vector<float> all(static_cast<std::size_t>(out() * groups));
+  for (std::int64_t row = 0; row < out(); ++row) {
+    kernels::unpack_scales(target_, row, all.data() + row * groups);
+  }
+  return all;
 }
 
 }  // namespace heed

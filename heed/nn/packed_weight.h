@@ -27,7 +27,8 @@ namespace heed {
 
 using kernels::PackedForm;
 
-/// A matrix of integers from -127 to 127, [out, in] row by row, with a scale for each row, [out].
+/// A matrix of integers from -127 to 127, [out, in] row by row, with a scale for 64 columns of each
+/// row, [out, scale_groups(in)].
 struct QuantizedMatrix {
   std::int64_t out, in;
   const std::int8_t* integers;
@@ -57,16 +58,16 @@ class PackedWeight {
   Tensor rows(const Tensor& ids) const;
   /// The whole matrix, [out, in] of f32: the numbers that products use.
   Tensor matrix() const;
-  /// int8: the integers, row by row, and the scale of each row.
+  /// int8: the integers and the scales, row by row.
   std::vector<std::int8_t> integers() const;
-  std::span<const float> scales() const;
+  std::vector<float> scales() const;
 
  private:
   void allocate(PackedForm form, std::int64_t out, std::int64_t in);
   kernels::PackedMatrix part(std::int64_t begin, std::int64_t end) const;
 
   kernels::PackTarget target_;
-  Tensor data_, scales_, row_sums_;
+  Tensor data_, scales_, sums_;
 };
 
 }  // namespace heed

@@ -82,10 +82,10 @@ TEST_F(PackedFile, HoldsIntegersAndScales) {
   for (const io::SafetensorsEntry& e : file.entries()) {
     all.push_back(fmt::format("{} {} {}", e.name, e.dtype_name, to_string(e.shape)));
   }
-  EXPECT_THAT(all,
-              testing::UnorderedElementsAre(
-                  "embedding.weight I8 [19, 6]", "embedding.weight_scale F32 [19]",
-                  "hidden.weight I8 [6, 6]", "hidden.weight_scale F32 [6]", "hidden.bias F32 [6]"));
+  EXPECT_THAT(
+      all, testing::UnorderedElementsAre(
+               "embedding.weight I8 [19, 6]", "embedding.weight_scale F32 [19, 1]",
+               "hidden.weight I8 [6, 6]", "hidden.weight_scale F32 [6, 1]", "hidden.bias F32 [6]"));
   EXPECT_EQ(file.metadata().at("format"), "pt");
 }
 
@@ -136,10 +136,10 @@ TEST_F(PackedFile, SaysWhichTensorsDoNotFit) {
   EXPECT_THAT(load_error(), HasSubstr("missing 'hidden.weight'"));
   save(PackedForm::int8);
   rewrite([](io::SafetensorsItem& item) {
-    if (item.name == "hidden.weight_scale") item.shape = {6, 1};
+    if (item.name == "hidden.weight_scale") item.shape = {6};
   });
   EXPECT_THAT(load_error(),
-              HasSubstr("'hidden.weight_scale' is F32 [6, 1] in the file and must be F32 [6]"));
+              HasSubstr("'hidden.weight_scale' is F32 [6] in the file and must be F32 [6, 1]"));
   save(PackedForm::int8);
   rewrite([](io::SafetensorsItem& item) {
     if (item.name == "hidden.bias") item.name = "hidden.bios";

@@ -18,20 +18,24 @@ inline constexpr std::int64_t kPanelRows = 16;
 /// Columns of int8 that are adjacent; the last ones are filled up with zeros.
 inline constexpr std::int64_t kColumnGroup = 4;
 
+/// Columns of int8 that share a scale, in matrices and in rows of x. One scale for a whole row lost
+/// too much: docs/design/2026-11-quantisation.md.
+inline constexpr std::int64_t kScaleColumns = 64;
+
 /// The form of the numbers.
 enum class PackedForm : std::uint8_t {
   f32,
   bf16,  ///< Rounded to bf16; products are computed in f32.
-  int8,  ///< Integers from -127 to 127 with a scale for each row.
+  int8,  ///< Integers from -127 to 127 with a scale for 64 columns of a row.
 };
 
 /// A packed matrix in memory that the caller owns.
 struct PackedMatrix {
   PackedForm form;
   std::int64_t out, in;
-  const std::byte* data;         // panels of [in, 16] numbers; of int8 [in / 4, 16, 4]
-  const float* scales;           // int8: [padded_out], else null
-  const std::int32_t* row_sums;  // int8: the sum of each row, [padded_out], else null
+  const std::byte* data;     // panels of [in, 16] numbers; of int8 [in / 4, 16, 4]
+  const float* scales;       // int8: [panels, scale_groups(in), 16], else null
+  const std::int32_t* sums;  // int8: the sums of the integers that share a scale, as scales
 
   std::int64_t panels() const { return (out + kPanelRows - 1) / kPanelRows; }
 };
@@ -42,6 +46,10 @@ inline std::int64_t padded_out(std::int64_t out) {
 }
 inline std::int64_t padded_in(PackedForm form, std::int64_t in) {
   return form == PackedForm::int8 ? (in + kColumnGroup - 1) / kColumnGroup * kColumnGroup : in;
+}
+/// The number of scales of a row of int8.
+inline std::int64_t scale_groups(std::int64_t in) {
+  return (in + kScaleColumns - 1) / kScaleColumns;
 }
 /// Bytes of one number.
 inline std::int64_t size_of(PackedForm form) {

@@ -24,6 +24,11 @@ std::int64_t place_of(PackedForm form, std::int64_t in, std::int64_t row, std::i
   return panel + (column / group * kPanelRows + row % kPanelRows) * group + column % group;
 }
 
+// The place of the scale of columns g of a row.
+std::int64_t scale_place(std::int64_t groups, std::int64_t row, std::int64_t g) {
+  return (row / kPanelRows * groups + g) * kPanelRows + row % kPanelRows;
+}
+
 // Writes a panel from its rows; `rows` are fewer than kPanelRows at the end of the matrix.
 template <typename T, typename From>
 void fill_panel(PackedForm form, std::int64_t rows, std::int64_t in, const From& from, T* to) {
@@ -65,7 +70,7 @@ void pack(const float* matrix, std::int64_t stride, const PackTarget& to) {
       break;
   }
   const Scratch<std::int8_t> integers(to.out * to.in);
-  const Scratch<float> scales(to.out);
+  const Scratch<float> scales(to.out * scale_groups(to.in));
   quantize_rows({.rows = to.out, .columns = to.in, .x = matrix, .stride = stride},
                 {.integers = integers.data(), .stride = to.in, .scales = scales.data()});
   pack_int8(integers.data(), scales.data(), to);
@@ -79,12 +84,17 @@ void pack_bf16(const BFloat16* matrix, const PackTarget& to) {
 void pack_int8(const std::int8_t* matrix, const float* scales, const PackTarget& to) {
   fill_panels<std::int8_t>(
       to, [&](std::int64_t row, std::int64_t column) { return matrix[row * to.in + column]; });
+  const std::int64_t groups = scale_groups(to.in);
   for (std::int64_t row = 0; row < padded_out(to.out); ++row) {
     const bool is_row = row < to.out;
-    std::int32_t sum = 0;
-    for (std::int64_t i = 0; is_row && i < to.in; ++i) sum += matrix[row * to.in + i];
-    to.row_sums[row] = sum;
-    to.scales[row] = is_row ? scales[row] : 0.0f;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      const std::int8_t* const from = matrix + row * to.in;
+      const std::int64_t end = std::min(to.in, (g + 1) * kScaleColumns);
+      std::int32_t sum = 0;
+      for (std::int64_t i = g * kScaleColumns; is_row && i < end; ++i) sum += from[i];
+      to.sums[scale_place(groups, row, g)] = sum;
+      to.scales[scale_place(groups, row, g)] = is_row ? scales[row * groups + g] : 0.0f;
+    }
   }
 }
 
@@ -92,9 +102,12 @@ void unpack_row(const PackedMatrix& matrix, std::int64_t row, float* to) {
   const auto read = [&](auto number) {
     using T = decltype(number);
     const T* const data = reinterpret_cast<const T*>(matrix.data);
-    const float scale = std::is_same_v<T, std::int8_t> ? matrix.scales[row] : 1.0f;
+    const std::int64_t groups = scale_groups(matrix.in);
     for (std::int64_t i = 0; i < matrix.in; ++i) {
-      to[i] = static_cast<float>(data[place_of(matrix.form, matrix.in, row, i)]) * scale;
+      to[i] = static_cast<float>(data[place_of(matrix.form, matrix.in, row, i)]);
+      if constexpr (std::is_same_v<T, std::int8_t>) {
+        to[i] *= matrix.scales[scale_place(groups, row, i / kScaleColumns)];
+      }
     }
   };
   switch (matrix.form) {
@@ -112,6 +125,11 @@ void unpack_row(const PackedMatrix& matrix, std::int64_t row, std::int8_t* to) {
   for (std::int64_t i = 0; i < matrix.in; ++i) {
     to[i] = data[place_of(matrix.form, matrix.in, row, i)];
   }
+}
+
+void unpack_scales(const PackedMatrix& matrix, std::int64_t row, float* to) {
+  const std::int64_t groups = scale_groups(matrix.in);
+  for (std::int64_t g = 0; g < groups; ++g) to[g] = matrix.scales[scale_place(groups, row, g)];
 }
 
 }  // namespace heed::kernels

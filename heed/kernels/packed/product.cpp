@@ -111,25 +111,27 @@ HWY_INLINE void float_tile(const PackedProduct& call, TilePlace at, ColumnPass p
 
 template <typename Weights, int M, int P>
 HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, TilePlace at) {
-  const F32 d;
   const PackedMatrix& w = call.weight;
-  const std::int64_t bytes = panel_bytes(w.form, w.in), first = at.panel * kPanelRows;
-  HWY_ALIGN std::int32_t sums[M * P * kPanelRows];
-  for (int i = 0; i < M; ++i) {
-    for (int j = 0; j < P * kPanelRows; ++j) {
-      // x + 128 in place of x adds 128 times the sum of the weights to each product.
-      sums[i * P * kPanelRows + j] = Weights::kUnsigned ? -128 * w.row_sums[first + j] : 0;
-    }
+  const std::int64_t bytes = panel_bytes(w.form, w.in), columns = padded_in(w.form, w.in);
+  const std::int64_t groups = scale_groups(w.in), first = at.panel * kPanelRows;
+  HWY_ALIGN float totals[M * P * kPanelRows] = {};
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t begin = g * kScaleColumns, place = (at.panel * groups + g) * kPanelRows;
+    add_scaled<Weights, M, P>(x.integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
+                              bytes,
+                              {.begin = begin,
+                               .end = std::min(begin + kScaleColumns, columns),
+                               .scales = w.scales + place,
+                               .sums = w.sums + place,
+                               .panel_stride = groups * kPanelRows,
+                               .x_scales = x.scales + at.row * groups + g,
+                               .x_stride = groups},
+                              totals);
   }
-  add_products<Weights, M, P>(x.integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
-                              bytes, 0, padded_in(w.form, w.in), sums);
   for (int i = 0; i < M; ++i) {
-    const VF scale = hn::Set(d, x.scales[at.row + i]);
     for (int j = 0; j < P * kPanelVectors; ++j) {
-      const std::int64_t out = first + j * kLanes32;
-      const VI32 sum = hn::Load(I32(), sums + i * P * kPanelRows + j * kLanes32);
-      const VF scales = hn::Mul(scale, hn::LoadU(d, w.scales + out));
-      put(call, at.row + i, out, hn::Mul(hn::ConvertTo(d, sum), scales));
+      put(call, at.row + i, first + j * kLanes32,
+          hn::Load(F32(), totals + (i * P * kPanelVectors + j) * kLanes32));
     }
   }
 }
@@ -262,7 +264,7 @@ std::int64_t quantized_columns(const PackedMatrix& weight) {
 PartialProduct::PartialProduct(const PackedProduct& call)
     : call_(call),
       integers_(call.rows * quantized_columns(call.weight)),
-      scales_(call.weight.form == PackedForm::int8 ? call.rows : 0),
+      scales_(call.weight.form == PackedForm::int8 ? call.rows * scale_groups(call.weight.in) : 0),
       x_{integers_.data(), quantized_columns(call.weight), scales_.data()},
       run_(kernel_of(call.weight.form)) {
   if (call.weight.form != PackedForm::int8) return;
@@ -285,10 +287,11 @@ void PartialProduct::run(const ProductPart& part, float* y, std::int64_t y_strid
   if (call_.residual != nullptr) local.residual += part.row_begin * call_.residual_stride + first;
   QuantizedRows x = x_;
   if (whole.form == PackedForm::int8) {
-    local.weight.scales += first;
-    local.weight.row_sums += first;
+    const std::int64_t groups = scale_groups(whole.in);
+    local.weight.scales += first * groups;
+    local.weight.sums += first * groups;
     x.integers += part.row_begin * x.stride;
-    x.scales += part.row_begin;
+    x.scales += part.row_begin * groups;
   }
   run_(local, x);
 }

@@ -17,7 +17,7 @@ using F32 = hn::ScalableTag<float>;
 using I32 = hn::RebindToSigned<F32>;
 using I8 = hn::Rebind<std::int8_t, F32>;
 
-// Rows of smaller numbers become zeros: the reciprocal of their scale would overflow.
+// Groups of smaller numbers become zeros: the reciprocal of their scale would overflow.
 constexpr float kLeast = 1e-30f;
 
 // The greatest magnitude of n numbers; NaN if one of them is NaN or infinite.
@@ -35,9 +35,9 @@ HWY_INLINE float greatest_magnitude(const float* x, std::int64_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, greatest)) + hn::GetLane(hn::SumOfLanes(d, invalid));
 }
 
-// One row; kFlip is 0 or 128, which is exclusive-ored to each byte.
+// One group; kFlip is 0 or 128, which is exclusive-ored to each byte.
 template <unsigned char kFlip>
-HWY_INLINE float quantize_row(const float* x, std::int64_t n, std::int8_t* to, std::int64_t room) {
+HWY_INLINE float quantize_group(const float* x, std::int64_t n, std::int8_t* to) {
   const F32 d;
   const I8 bytes;
   const auto width = static_cast<std::int64_t>(hn::Lanes(d));
@@ -55,14 +55,20 @@ HWY_INLINE float quantize_row(const float* x, std::int64_t n, std::int8_t* to, s
     put(LoadFirst(d, x + i, static_cast<std::size_t>(n - i)), last);
     std::memcpy(to + i, last, static_cast<std::size_t>(n - i));
   }
-  std::memset(to + n, kFlip, static_cast<std::size_t>(room - n));
   return greatest / 127.0f;
 }
 
 template <unsigned char kFlip>
 HWY_INLINE void quantize(const FloatRows& from, const QuantizedRows& to, std::int64_t row) {
-  to.scales[row] = quantize_row<kFlip>(from.x + row * from.stride, from.columns,
-                                       to.integers + row * to.stride, to.stride);
+  const std::int64_t n = from.columns, groups = scale_groups(n);
+  const float* const x = from.x + row * from.stride;
+  std::int8_t* const integers = to.integers + row * to.stride;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t at = g * kScaleColumns;
+    to.scales[row * groups + g] =
+        quantize_group<kFlip>(x + at, std::min(kScaleColumns, n - at), integers + at);
+  }
+  std::memset(integers + n, kFlip, static_cast<std::size_t>(to.stride - n));
 }
 
 void quantize_signed(const FloatRows& from, const QuantizedRows& to, std::int64_t row) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "heed/kernels/packed/matrix.h"
+
 namespace heed::kernels {
 
 struct FloatRows {
@@ -16,11 +18,12 @@ struct FloatRows {
 struct QuantizedRows {
   std::int8_t* integers;
   std::int64_t stride;
-  float* scales;  // [rows]
+  float* scales;  // [rows, scale_groups(columns)]
 };
 
-/// integer = x / scale, rounded to the nearest, to even if halfway; scale = greatest magnitude of
-/// the row / 127. The scale of a row with NaN or infinity is NaN.
+/// Quantises each row in groups of kScaleColumns columns: integer = x / scale, rounded to the
+/// nearest, to even if halfway; scale = greatest magnitude of the group / 127. The scale of a group
+/// with NaN or infinity is NaN.
 void quantize_rows(const FloatRows& from, const QuantizedRows& to);
 
 /// The same with 128 added to each integer, as bytes without sign; zeros become 128.

@@ -84,21 +84,15 @@ struct Int8Weights {
   static HWY_INLINE void add(Sum& sum, VI32 x, VI32 w) { Dot::add(sum, x, w); }
 };
 
-/// Adds to sums, [M, P, 16], the products of M rows of x and P panels over the columns [begin,
-/// end). Panels are `panel_bytes` apart.
+// Loops over registers are unrolled, else the compiler keeps them in memory.
+
+/// Adds to sum the products of M rows of x and P panels over the columns [begin, end). Panels are
+/// `panel_bytes` apart.
 template <typename Weights, int M, int P>
 HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride,
                              const std::byte* panels, std::int64_t panel_bytes, std::int64_t begin,
-                             std::int64_t end, hn::TFromV<typename Weights::Sum>* sums) {
+                             std::int64_t end, typename Weights::Sum (&sum)[M][P * kPanelVectors]) {
   constexpr int N = P * kPanelVectors;
-  const hn::DFromV<typename Weights::Sum> d;
-  // Loops over registers are unrolled, else the compiler keeps them in memory.
-  typename Weights::Sum sum[M][N];
-#pragma GCC unroll 16
-  for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 16
-    for (int j = 0; j < N; ++j) sum[i][j] = hn::LoadU(d, sums + (i * N + j) * kLanes32);
-  }
   for (std::int64_t column = begin; column < end; column += Weights::kGroup) {
     typename Weights::Sum w[N];
 #pragma GCC unroll 16
@@ -112,10 +106,73 @@ HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride
       for (int j = 0; j < N; ++j) Weights::add(sum[i][j], one, w[j]);
     }
   }
+}
+
+/// The same with sums in memory, [M, P, 16].
+template <typename Weights, int M, int P>
+HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride,
+                             const std::byte* panels, std::int64_t panel_bytes, std::int64_t begin,
+                             std::int64_t end, float* sums) {
+  constexpr int N = P * kPanelVectors;
+  const F32 d;
+  VF sum[M][N];
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 16
+    for (int j = 0; j < N; ++j) sum[i][j] = hn::LoadU(d, sums + (i * N + j) * kLanes32);
+  }
+  add_products<Weights, M, P>(x, x_stride, panels, panel_bytes, begin, end, sum);
 #pragma GCC unroll 16
   for (int i = 0; i < M; ++i) {
 #pragma GCC unroll 16
     for (int j = 0; j < N; ++j) hn::StoreU(sum[i][j], d, sums + (i * N + j) * kLanes32);
+  }
+}
+
+/// Columns that share a scale: their scales and sums of weights in the first of P panels, and the
+/// distance to those of the next panel; the scales of M rows of x are x_stride apart.
+struct ScaledColumns {
+  std::int64_t begin, end;
+  const float* scales;
+  const std::int32_t* sums;
+  std::int64_t panel_stride;
+  const float* x_scales;
+  std::int64_t x_stride;
+};
+
+/// Adds to totals, [M, P, 16] of f32, the products over columns that share a scale. Multiplication
+/// and addition are rounded apart, so that results have the same bits without fused ones.
+template <typename Weights, int M, int P>
+HWY_INLINE void add_scaled(const std::int8_t* x, std::int64_t x_stride, const std::byte* panels,
+                           std::int64_t panel_bytes, const ScaledColumns& columns, float* totals) {
+  constexpr int N = P * kPanelVectors;
+  const F32 d;
+  const auto place = [&](int j) {
+    return j / kPanelVectors * columns.panel_stride + j % kPanelVectors * kLanes32;
+  };
+  VI32 sum[M][N];
+#pragma GCC unroll 16
+  for (int j = 0; j < N; ++j) {
+    // x + 128 in place of x adds 128 times the sum of the weights to each product.
+    const VI32 start = Weights::kUnsigned
+                           ? hn::Neg(hn::ShiftLeft<7>(hn::LoadU(I32(), columns.sums + place(j))))
+                           : Weights::zero();
+#pragma GCC unroll 16
+    for (int i = 0; i < M; ++i) sum[i][j] = start;
+  }
+  add_products<Weights, M, P>(x, x_stride, panels, panel_bytes, columns.begin, columns.end, sum);
+  VF scales[N];
+#pragma GCC unroll 16
+  for (int j = 0; j < N; ++j) scales[j] = hn::LoadU(d, columns.scales + place(j));
+#pragma GCC unroll 16
+  for (int i = 0; i < M; ++i) {
+    const VF scale = hn::Set(d, columns.x_scales[i * columns.x_stride]);
+#pragma GCC unroll 16
+    for (int j = 0; j < N; ++j) {
+      float* const total = totals + (i * N + j) * kLanes32;
+      const VF product = hn::Mul(hn::ConvertTo(d, sum[i][j]), hn::Mul(scale, scales[j]));
+      hn::StoreU(hn::Add(hn::LoadU(d, total), product), d, total);
+    }
   }
 }
 

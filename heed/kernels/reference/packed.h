@@ -14,43 +14,56 @@
 
 namespace heed::kernels::reference {
 
-/// A row as integers with a scale.
+/// A row as integers with a scale for 64 columns.
 struct QuantizedRow {
   std::vector<std::int8_t> integers;
-  float scale;
+  std::vector<float> scales;
 };
 
-/// integer = x 127 / greatest magnitude, to the nearest, to even if halfway. Rows whose numbers are
-/// all at most 1e-30 become zeros. The integers of a row with NaN or infinity are unspecified.
-inline QuantizedRow quantize_row(const float* x, std::int64_t n) {
+/// Adds a group of columns: integer = x 127 / greatest magnitude, to the nearest, to even if
+/// halfway. Groups whose numbers are all at most 1e-30 become zeros. The integers of a group with
+/// NaN or infinity are unspecified.
+inline void add_quantized_group(const float* x, std::int64_t n, QuantizedRow& row) {
   float greatest = 0.0f;
   bool is_finite = true;
   for (std::int64_t i = 0; i < n; ++i) {
     greatest = std::max(greatest, std::abs(x[i]));
     is_finite &= std::isfinite(x[i]);
   }
-  QuantizedRow row{.integers = std::vector<std::int8_t>(static_cast<std::size_t>(n)),
-                   .scale = greatest / 127.0f};
-  if (!is_finite) row.scale = std::numeric_limits<float>::quiet_NaN();
-  if (!is_finite || greatest <= 1e-30f) return row;
-  const float factor = 127.0f / greatest;
-  for (std::size_t i = 0; i < row.integers.size(); ++i) {
-    row.integers[i] = static_cast<std::int8_t>(std::nearbyint(x[i] * factor));
+  row.scales.push_back(is_finite ? greatest / 127.0f : std::numeric_limits<float>::quiet_NaN());
+  const float factor = is_finite && greatest > 1e-30f ? 127.0f / greatest : 0.0f;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float scaled = is_finite ? x[i] * factor : 0.0f;
+    row.integers.push_back(static_cast<std::int8_t>(std::nearbyint(scaled)));
+  }
+}
+
+inline QuantizedRow quantize_row(const float* x, std::int64_t n) {
+  QuantizedRow row;
+  for (std::int64_t at = 0; at < n; at += kScaleColumns) {
+    add_quantized_group(x + at, std::min(kScaleColumns, n - at), row);
   }
   return row;
 }
 
 /// x W^T for one row of x and one row of W. That of int8 is rounded as the kernel rounds it: the
-/// exact sum to f32, then times the product of the scales.
+/// exact sum of each group of columns to f32, then times the product of the scales.
 inline double packed_dot(const float* x, const PackedMatrix& weight, std::int64_t out) {
   const auto n = static_cast<std::size_t>(weight.in);
   if (weight.form == PackedForm::int8) {
     const QuantizedRow row = quantize_row(x, weight.in);
     std::vector<std::int8_t> w(n);
+    std::vector<float> scales(row.scales.size());
     unpack_row(weight, out, w.data());
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += std::int64_t{row.integers[i]} * w[i];
-    return static_cast<float>(sum) * (row.scale * weight.scales[out]);
+    unpack_scales(weight, out, scales.data());
+    float total = 0.0f;
+    for (std::size_t g = 0; g < scales.size(); ++g) {
+      const std::size_t begin = g * kScaleColumns, end = std::min(n, begin + kScaleColumns);
+      std::int32_t sum = 0;
+      for (std::size_t i = begin; i < end; ++i) sum += std::int32_t{row.integers[i]} * w[i];
+      total += static_cast<float>(sum) * (row.scales[g] * scales[g]);
+    }
+    return total;
   }
   std::vector<float> w(n);
   unpack_row(weight, out, w.data());

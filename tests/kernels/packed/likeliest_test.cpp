@@ -21,8 +21,8 @@ std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 struct Packed {
   Packed(PackedForm form, std::int64_t out, std::int64_t in)
       : data(index(padded_out(out) / kPanelRows * panel_bytes(form, in))),
-        scales(index(padded_out(out))),
-        sums(index(padded_out(out))),
+        scales(index(padded_out(out) * scale_groups(in))),
+        sums(index(padded_out(out) * scale_groups(in))),
         matrix{form, out, in, data.data(), scales.data(), sums.data()} {
     pack(heed::test::random_floats(out * in, 1).data(), in, matrix);
   }

@@ -51,7 +51,7 @@ TEST(Pack, RowsComeBack) {
             float expected = from[i];
             if (form == PackedForm::bf16) expected = static_cast<float>(BFloat16(expected));
             if (form == PackedForm::int8) {
-              expected = static_cast<float>(plain.integers[i]) * plain.scale;
+              expected = static_cast<float>(plain.integers[i]) * plain.scales[i / kScaleColumns];
             }
             ASSERT_EQ(row[i], expected) << name_of(form) << " " << out << "x" << in << " row " << r;
           }
@@ -73,7 +73,7 @@ TEST(Pack, PaddingIsZero) {
     if (form != PackedForm::int8) continue;
     for (std::size_t row = 0; row < 32; ++row) {
       EXPECT_EQ(packed.scales()[row], row < 17 ? 1.0f / 127.0f : 0.0f);
-      EXPECT_EQ(packed.row_sums()[row], row < 17 ? 5 * 127 : 0);
+      EXPECT_EQ(packed.sums()[row], row < 17 ? 5 * 127 : 0);
     }
   }
 }
@@ -94,7 +94,7 @@ TEST(Pack, ReadsRowsThatAreApart) {
 }
 
 TEST(Pack, NumbersThatAreRoundedAlreadyAreTakenAsTheyAre) {
-  for (const std::int64_t in : {1, 4, 51}) {
+  for (const std::int64_t in : {1, 4, 51, 64, 150}) {
     const std::int64_t out = 33;
     const std::vector<float> matrix = random_floats(out * in, 3);
     const OwnedMatrix bf16(PackedForm::bf16, out, in, matrix);
@@ -107,10 +107,15 @@ TEST(Pack, NumbersThatAreRoundedAlreadyAreTakenAsTheyAre) {
     std::vector<std::int8_t> integers(static_cast<std::size_t>(out * in));
     for (std::int64_t r = 0; r < out; ++r) unpack_row(int8.matrix(), r, integers.data() + r * in);
     const OwnedMatrix same(PackedForm::int8, out, in);
-    pack_int8(integers.data(), int8.scales().data(), same.target());
+    const std::int64_t groups = scale_groups(in);
+    std::vector<float> scales(static_cast<std::size_t>(out * groups));
+    for (std::int64_t r = 0; r < out; ++r) {
+      unpack_scales(int8.matrix(), r, scales.data() + r * groups);
+    }
+    pack_int8(integers.data(), scales.data(), same.target());
     EXPECT_EQ(same.data(), int8.data());
     EXPECT_EQ(same.scales(), int8.scales());
-    EXPECT_EQ(same.row_sums(), int8.row_sums());
+    EXPECT_EQ(same.sums(), int8.sums());
   }
 }
 

@@ -21,14 +21,14 @@ class OwnedMatrix {
   OwnedMatrix(PackedForm form, std::int64_t out, std::int64_t in)
       : data_(static_cast<std::size_t>(padded_out(out) / kPanelRows * panel_bytes(form, in)),
               std::byte{0x55}),
-        scales_(static_cast<std::size_t>(padded_out(out)), 5.0f),
-        row_sums_(scales_.size(), 5),
+        scales_(static_cast<std::size_t>(padded_out(out) * scale_groups(in)), 5.0f),
+        sums_(scales_.size(), 5),
         target_{.form = form,
                 .out = out,
                 .in = in,
                 .data = data_.data(),
                 .scales = form == PackedForm::int8 ? scales_.data() : nullptr,
-                .row_sums = form == PackedForm::int8 ? row_sums_.data() : nullptr} {}
+                .sums = form == PackedForm::int8 ? sums_.data() : nullptr} {}
   OwnedMatrix(PackedForm form, std::int64_t out, std::int64_t in, const std::vector<float>& matrix)
       : OwnedMatrix(form, out, in) {
     pack(matrix.data(), in, target_);
@@ -40,12 +40,12 @@ class OwnedMatrix {
   PackedMatrix matrix() const { return target_; }
   const std::vector<std::byte>& data() const { return data_; }
   const std::vector<float>& scales() const { return scales_; }
-  const std::vector<std::int32_t>& row_sums() const { return row_sums_; }
+  const std::vector<std::int32_t>& sums() const { return sums_; }
 
  private:
   std::vector<std::byte> data_;
   std::vector<float> scales_;
-  std::vector<std::int32_t> row_sums_;
+  std::vector<std::int32_t> sums_;
   PackTarget target_;
 };
 

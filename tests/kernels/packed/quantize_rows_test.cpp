@@ -26,7 +26,7 @@ Quantized quantized(const std::vector<float>& x, std::int64_t rows, std::int64_t
                     std::int64_t room, bool is_unsigned = false) {
   Quantized result{
       .integers = std::vector<std::int8_t>(static_cast<std::size_t>(rows * room) + 1, 77),
-      .scales = std::vector<float>(static_cast<std::size_t>(rows))};
+      .scales = std::vector<float>(static_cast<std::size_t>(rows * scale_groups(columns)))};
   const FloatRows from{.rows = rows, .columns = columns, .x = x.data(), .stride = columns + 2};
   const QuantizedRows to{
       .integers = result.integers.data(), .stride = room, .scales = result.scales.data()};
@@ -44,7 +44,7 @@ Quantized one_row(std::vector<float> x) {
 
 TEST(QuantizeRows, EqualsItsTwinOnEveryInstructionSet) {
   test::for_each_way([](const std::string& way) {
-    for (const std::int64_t columns : {1, 3, 4, 5, 16, 17, 51, 1030}) {
+    for (const std::int64_t columns : {1, 3, 4, 5, 16, 17, 51, 63, 64, 65, 1030}) {
       for (const std::int64_t rows : {0, 1, 3}) {
         const std::int64_t room = padded_in(PackedForm::int8, columns);
         const std::vector<float> x = random_floats(rows * (columns + 2), 1, 3.0f);
@@ -53,7 +53,10 @@ TEST(QuantizeRows, EqualsItsTwinOnEveryInstructionSet) {
         EXPECT_EQ(flipped.scales, actual.scales) << way;
         for (std::int64_t r = 0; r < rows; ++r) {
           const auto plain = reference::quantize_row(x.data() + r * (columns + 2), columns);
-          ASSERT_EQ(actual.scales[static_cast<std::size_t>(r)], plain.scale) << way;
+          for (std::size_t g = 0; g < plain.scales.size(); ++g) {
+            const std::size_t at = static_cast<std::size_t>(r) * plain.scales.size() + g;
+            ASSERT_EQ(actual.scales[at], plain.scales[g]) << way;
+          }
           for (std::int64_t i = 0; i < room; ++i) {
             const auto at = static_cast<std::size_t>(r * room + i);
             const int expected = i < columns ? plain.integers[static_cast<std::size_t>(i)] : 0;
@@ -83,6 +86,16 @@ TEST(QuantizeRows, EqualMagnitudesAreTheLimits) {
       EXPECT_EQ(row.scales[0], x / 127.0f) << way;
     }
   });
+}
+
+TEST(QuantizeRows, AGreatNumberCostsItsGroupOnly) {
+  std::vector<float> x(130, 1.0f);
+  x[70] = 1000.0f;
+  const Quantized row = one_row(x);
+  EXPECT_EQ(row.scales, (std::vector<float>{1.0f / 127.0f, 1000.0f / 127.0f, 1.0f / 127.0f}));
+  EXPECT_EQ(row.integers[63], 127);
+  EXPECT_EQ(row.integers[64], 0);
+  EXPECT_EQ(row.integers[128], 127);
 }
 
 TEST(QuantizeRows, NeverGivesMinus128) {
