@@ -34,9 +34,13 @@ def first_row(path, tensor):
 
 
 def integers_of(row):
-    """The row as int8: the nearest steps of its greatest magnitude / 127."""
-    greatest = max(abs(x) for x in row)
-    return [round(x * 127 / greatest) for x in row]  # to even if halfway
+    """The row as int8: in groups of 64 columns, the nearest steps of the greatest magnitude / 127."""
+    integers = []
+    for at in range(0, len(row), 64):
+        group = row[at:at + 64]
+        greatest = max(abs(x) for x in group)
+        integers += [round(x * 127 / greatest) for x in group]  # to even if halfway
+    return integers
 
 
 def cosines(size, plain, int8):
@@ -83,7 +87,7 @@ def row_part(integers):
 
 
 def cosine_part(models):
-    x, width, least, count = LEFT + 420, 380, 0.99, 80
+    x, width, least, count = LEFT + 420, 380, 0.998, 80
     parts = [text(x + width / 2, 30, "cosine of vectors with f32 and with int8 weights", size=13)]
     for i, (name, values) in enumerate(models):
         counts = [0] * count
@@ -93,7 +97,7 @@ def cosine_part(models):
         mean = sum(values) / len(values)
         parts.append(text(x + 4, TOP + 14 + 18 * i, f"{name}: mean {mean:.4f}, least {min(values):.4f}", "start",
                           colour=COLOURS[i % len(COLOURS)]))
-    return parts + axis(x, width, ("0.990", "0.995", "1"))
+    return parts + axis(x, width, ("0.998", "0.999", "1"))
 
 
 def main():
