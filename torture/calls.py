@@ -7,6 +7,7 @@ intact and usable; or it succeeds with the right result. Interrupted and short c
 import collections
 import concurrent.futures
 import itertools
+import json
 import os
 import re
 import shutil
@@ -65,7 +66,23 @@ JOBS = {
     "inspect": ("inspect m/checkpoint_last/model.safetensors", ""),
     "see-curves": ("see curves m -o out.svg", ""),
     "see-attention": ("see attention She.has.a.dog. --model m -o out.html", ""),
+    "convert": ("convert h -o out", ""),
+    "export": ("export h -o out", ""),
+    "embed": ("embed --model h -i words.txt -o out.npy", ""),
+    "fill": ("fill --model f -i masked.txt --top-k=3", ""),
     "list": ("list multi_head", ""),
+}
+# Jobs whose output must not exist yet.
+NEVER_OVERWRITE = ("average", "convert", "export")
+
+# The tokenizer of small models of Hugging Face.
+TOKENIZER = {
+    "added_tokens": [{"id": i, "content": word, "special": True}
+                     for i, word in enumerate(("[PAD]", "[UNK]", "[MASK]", "[CLS]", "[SEP]"))],
+    "pre_tokenizer": {"type": "WhitespaceSplit"},
+    "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 4], "cls": ["[CLS]", 3]},
+    "model": {"type": "WordLevel", "unk_token": "[UNK]",
+              "vocab": {"[PAD]": 0, "[UNK]": 1, "[MASK]": 2, "[CLS]": 3, "[SEP]": 4, "a": 5, "dog": 6, "runs": 7}},
 }
 
 
@@ -107,6 +124,11 @@ def make_base(session):
     for model, task in (("m", "translate"), ("l", "language"), ("c", "classify")):
         flags = s.train_flags(task, "words", "--after=4u --save-freq=2u --valid-freq=2u")
         session.need("train", "--model", model, *flags, folder=base)
+    for model, golden in (("h", "bert"), ("f", "bert_masked_lm")):
+        shutil.copytree(s.ROOT / "tests" / "golden" / "hf" / golden, base / model)
+        (base / model / "tokenizer.json").write_text(json.dumps(TOKENIZER), encoding="utf-8")
+    (base / "words.txt").write_text("a dog runs\ndog\n", encoding="utf-8")
+    (base / "masked.txt").write_text("a [MASK] runs\n", encoding="utf-8")
     return base
 
 
@@ -221,7 +243,7 @@ class Caller:
         for name in [name for name in now if name.startswith("out") and "/" not in name and name not in self.before[job]]:
             if name in files and now[name] != files[name] and not name.endswith(".csv"):
                 return f"{name} is half written"
-        if job == "average" and (folder / "out").exists():
+        if job in NEVER_OVERWRITE and (folder / "out").exists():
             shutil.rmtree(folder / "out")
         done = self.heed(job, folder, again=True)
         if done.code != 0:

@@ -1,7 +1,7 @@
 """memory: training, translating and threads in a loop. Resident memory and open descriptors stay flat.
 
-A process is sampled from /proc. The first third of the time is for warming up; the mean of the last third must not be
-more than that of the second by 3 % or 4 MB, whichever is more.
+A process is sampled from /proc from its first result on. The first third of the time is for warming up; the mean of the
+last third must not be more than that of the second by 3 % or 4 MB, whichever is more.
 """
 
 import os
@@ -16,6 +16,7 @@ NEEDS = ["release heed_cli", "python heed_python"]
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 ALLOWED_SHARE, ALLOWED_BYTES = 0.03, 4 << 20
+START_SECONDS = 120  # the first result comes in a second; on a busy machine much later
 
 
 def sample(process):
@@ -57,7 +58,7 @@ def growth(samples):
 
 
 def feed(process, lines):
-    """Writes lines to a process for ever, and drops what it answers."""
+    """Writes lines to a process for ever."""
     def write():
         try:
             while True:
@@ -65,33 +66,52 @@ def feed(process, lines):
         except (BrokenPipeError, ValueError, OSError):
             pass
 
+    threading.Thread(target=write, daemon=True).start()
+
+
+def drain(process):
+    """Drops what a process prints; a function that tells whether it has printed something."""
+    first = threading.Event()
+
     def read():
         while process.stdout.read1(1 << 16):
-            pass
+            first.set()
 
-    for target in (write, read):
-        threading.Thread(target=target, daemon=True).start()
+    threading.Thread(target=read, daemon=True).start()
+    return first.is_set
+
+
+def wait_for(process, has_result):
+    """Waits for the first result of a process; whether it came."""
+    end = time.monotonic() + START_SECONDS
+    while not has_result() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    return has_result()
 
 
 def start(session, name, seconds):
-    """Starts a process that does the same over and over."""
+    """Starts a process that does the same over and over; the process, and a function that tells whether it has a first
+    result."""
     folder = session.folder
     pipe = subprocess.PIPE
     if name == "train":
         flags = s.train_flags("translate", "words", "--after=0 --save-freq=5u --valid-freq=10u --keep-last=2 "
                               "--early-stopping=0 --metrics loss bleu --max-length=12")
-        command = ["train", "--model", f"endless-{time.monotonic_ns()}", *flags]
-        return subprocess.Popen([session.heed, *command], cwd=folder, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        model = folder / f"endless-{time.monotonic_ns()}"
+        process = subprocess.Popen([session.heed, "train", "--model", model, *flags], cwd=folder,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return process, (model / "checkpoint_best").exists
     if name == "translate":
         process = subprocess.Popen([session.heed, "translate", "--model", "trained", "--beam-size=2", "--window=50"],
                                    cwd=folder, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
         feed(process, (folder / "g.en").read_bytes())
-        return process
+        return process, drain(process)
     python = s.ROOT / "build" / "venv-python" / "bin" / "python"
-    return subprocess.Popen([python, s.ROOT / "torture" / "python_threads.py", str(session.seed), "6", str(seconds)],
-                            cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(session.release / "python")})
+    program = s.ROOT / "torture" / "python_threads.py"
+    process = subprocess.Popen([python, program, str(session.seed), "6", str(seconds + 60)], cwd=folder,
+                               stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.DEVNULL,
+                               env={**os.environ, "PYTHONPATH": str(session.release / "python")})
+    return process, drain(process)
 
 
 NAMES = ("train", "translate", "python-threads")
@@ -99,8 +119,9 @@ NAMES = ("train", "translate", "python-threads")
 
 def one(session, name, seconds):
     """Watches one process; (what is wrong, figures)."""
-    process = start(session, name, seconds)
+    process, has_result = start(session, name, seconds)
     try:
+        started = wait_for(process, has_result)
         samples = watch(process, seconds)
         early = process.poll()
     finally:
@@ -108,6 +129,8 @@ def one(session, name, seconds):
         process.wait()
     if early not in (None, 0):
         return f"{name} ended with {early}", ""
+    if not started:
+        return f"{name} has no result after {START_SECONDS} s", ""
     wrong, text = growth(samples)
     return (f"{name}: {wrong}" if wrong else None), f"{name}: {text}"
 

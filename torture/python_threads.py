@@ -116,6 +116,7 @@ def main():
                     wrong.append(f"{job}: {type(error).__name__}: {error}")
                 calls[number] += 1
 
+        print("ready", flush=True)
         running = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
         for thread in running:
             thread.start()

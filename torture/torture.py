@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Torture: heed under kills, failing calls, hostile files, random comparisons, many threads and long runs.
+"""Torture: heed under kills, interrupts, failing calls, hostile files, random comparisons, many threads and long runs.
 
 Usage: torture.py [MINUTES] [NAME…] [--seed N]   all kinds, or those named; the time is shared equally
        torture.py replay FILE                    a case that an earlier run left in build/torture/
@@ -16,12 +16,20 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import session as s  # noqa: E402  (after the path is set)
 
-NAMES = ("kill", "calls", "files", "differential", "threads", "memory")
+NAMES = ("kill", "interrupt", "calls", "files", "differential", "threads", "memory")
 
 
 def kind(name):
     """The module of a kind."""
     return importlib.import_module(name)
+
+
+def needs(names):
+    """What the kinds need, a line for each preset: its name and the targets."""
+    targets = {}
+    for words in (line.split() for name in names for line in kind(name).NEEDS):
+        targets.setdefault(words[0], set()).update(words[1:])
+    return [" ".join([preset, *sorted(found)]) for preset, found in sorted(targets.items())]
 
 
 def parse(words):
@@ -62,7 +70,7 @@ def main():
     arguments = sys.argv[1:]
     if arguments[:1] == ["--needs"]:
         _, names, _, _ = parse(arguments[1:])
-        print("\n".join(sorted({line for name in names for line in kind(name).NEEDS})))
+        print("\n".join(needs(names)))
         return 0
     minutes, names, seed, case = parse(arguments)
     if case:

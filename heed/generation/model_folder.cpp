@@ -285,7 +285,7 @@ ForeignFolder reopen(const FolderConfig& config, const fs::path& folder) {
           .config = ForeignConfig::read(origin / kModelConfigFile),
           .generation = read_generation(origin),
           .tensors = io::TensorSource::open(folder / kModelFile),
-          .import = {.model = config.model, .names = {}, .labels = config.labels},
+          .import = Import{.model = config.model, .names = {}, .labels = config.labels},
           .make_model = [&config, folder] { return read_any_model(config, folder); }};
 }
 

@@ -46,7 +46,7 @@ std::int32_t LanguageTable::find(std::string_view name) const {
 
 TranslationFormat plain_format(const Tokenizer& source, const Tokenizer& target) {
   const SpecialTokens special = target.special();
-  return {.frame = {.after = {source.special().end}, .start = special.begin},
+  return {.frame = TranslationFrame{.after = {source.special().end}, .start = special.begin},
           .special = special,
           .ends = {special.end}};
 }

@@ -184,9 +184,9 @@ std::optional<Panel> panel_of(const AttentionView& view,
   const auto cross = std::ranges::find(parts, AttentionKind::cross, &AttentionPart::kind);
   if (cross == parts.end()) return {};
   const AttentionPart& part = **cross;
-  return Panel{.map = {.weights = view.alignment,
-                       .rows = labels_of(part.rows),
-                       .columns = labels_of(part.columns)},
+  return Panel{.map = Heatmap{.weights = view.alignment,
+                              .rows = labels_of(part.rows),
+                              .columns = labels_of(part.columns)},
                .edges = view.edges,
                .style = fitting(480, std::max(part.rows.size(), part.columns.size()), 10, 22)};
 }

@@ -80,22 +80,23 @@ Import as_masked_model(const ForeignConfig& config, EncoderImport family) {
 }  // namespace
 
 TextEncoderConfig import_bert_layers(const ForeignConfig& config) {
-  return {.vocabulary = config.integer("vocab_size"),
-          .layers = config.integer("num_hidden_layers"),
-          .block = {.embed = config.integer("hidden_size"),
-                    .heads = config.integer("num_attention_heads"),
-                    .hidden = config.integer("intermediate_size"),
-                    .norm = {.eps = config.number("layer_norm_eps", 1e-12)},
-                    .activation = import_activation(config, "hidden_act", "gelu"),
-                    .dropout = config.number("hidden_dropout_prob", 0.1),
-                    .attention_dropout = config.number("attention_probs_dropout_prob", 0.1),
-                    .activation_dropout = 0.0,
-                    .attention = kEncoderAttention,
-                    .positions = fmt::format("learned max_length={}",
-                                             config.integer("max_position_embeddings"))},
-          .types = config.integer("type_vocab_size", 2),
-          .scaled_embeddings = false,
-          .embedding_norm = true};
+  return {
+      .vocabulary = config.integer("vocab_size"),
+      .layers = config.integer("num_hidden_layers"),
+      .block = BlockConfig{.embed = config.integer("hidden_size"),
+                           .heads = config.integer("num_attention_heads"),
+                           .hidden = config.integer("intermediate_size"),
+                           .norm = {.eps = config.number("layer_norm_eps", 1e-12)},
+                           .activation = import_activation(config, "hidden_act", "gelu"),
+                           .dropout = config.number("hidden_dropout_prob", 0.1),
+                           .attention_dropout = config.number("attention_probs_dropout_prob", 0.1),
+                           .activation_dropout = 0.0,
+                           .attention = kEncoderAttention,
+                           .positions = fmt::format("learned max_length={}",
+                                                    config.integer("max_position_embeddings"))},
+      .types = config.integer("type_vocab_size", 2),
+      .scaled_embeddings = false,
+      .embedding_norm = true};
 }
 
 Import import_encoder(const ForeignConfig& config, const io::TensorSource& tensors,

@@ -33,18 +33,19 @@ Import import_gpt2(const ForeignConfig& config, const io::TensorSource&) {
   LanguageModelConfig model{
       .vocabulary = config.integer("vocab_size"),
       .layers = config.integer({"n_layer", "num_hidden_layers"}),
-      .block = {.embed = config.integer({"n_embd", "hidden_size"}),
-                .heads = config.integer({"n_head", "num_attention_heads"}),
-                .hidden = config.integer({"n_inner", "intermediate_size"}, 0),
-                .norm = {.first = true, .eps = config.number("layer_norm_epsilon", 1e-5)},
-                .activation = import_activation(config, "activation_function", "gelu_new"),
-                .bias = true,
-                .dropout = config.number("resid_pdrop", 0.1),
-                .attention_dropout = config.number("attn_pdrop", 0.1),
-                .activation_dropout = 0.0,
-                .positions =
-                    fmt::format("learned max_length={}",
-                                config.integer({"n_positions", "max_position_embeddings"}))},
+      .block =
+          BlockConfig{
+              .embed = config.integer({"n_embd", "hidden_size"}),
+              .heads = config.integer({"n_head", "num_attention_heads"}),
+              .hidden = config.integer({"n_inner", "intermediate_size"}, 0),
+              .norm = {.first = true, .eps = config.number("layer_norm_epsilon", 1e-5)},
+              .activation = import_activation(config, "activation_function", "gelu_new"),
+              .bias = true,
+              .dropout = config.number("resid_pdrop", 0.1),
+              .attention_dropout = config.number("attn_pdrop", 0.1),
+              .activation_dropout = 0.0,
+              .positions = fmt::format("learned max_length={}",
+                                       config.integer({"n_positions", "max_position_embeddings"}))},
       .tied = config.boolean("tie_word_embeddings", true)};
   return {.model = import_choice<LanguageModel>(kLanguageModel, std::move(model)),
           .names = {.rules = kGpt2Rules, .prefix = "transformer.", .unused = kGpt2Unused}};

@@ -47,17 +47,17 @@ Import import_decoder(const ForeignConfig& config, const LlamaDifferences& diffe
   LanguageModelConfig model{
       .vocabulary = config.integer("vocab_size"),
       .layers = config.integer("num_hidden_layers"),
-      .block = {.embed = config.integer("hidden_size"),
-                .heads = config.integer("num_attention_heads"),
-                .kv_heads = config.integer("num_key_value_heads", 0),
-                .head_size = config.integer("head_dim", differences.head_size),
-                .hidden = config.integer("intermediate_size"),
-                .norm = {.kind = NormKind::rms, .first = true, .eps = eps},
-                .activation = import_activation(config, "hidden_act", "silu", true),
-                .bias = config.boolean("mlp_bias", false),
-                .dropout = 0.0,
-                .attention_dropout = config.number("attention_dropout", 0.0),
-                .positions = import_rope(config)},
+      .block = BlockConfig{.embed = config.integer("hidden_size"),
+                           .heads = config.integer("num_attention_heads"),
+                           .kv_heads = config.integer("num_key_value_heads", 0),
+                           .head_size = config.integer("head_dim", differences.head_size),
+                           .hidden = config.integer("intermediate_size"),
+                           .norm = {.kind = NormKind::rms, .first = true, .eps = eps},
+                           .activation = import_activation(config, "hidden_act", "silu", true),
+                           .bias = config.boolean("mlp_bias", false),
+                           .dropout = 0.0,
+                           .attention_dropout = config.number("attention_dropout", 0.0),
+                           .positions = import_rope(config)},
       .tied = config.boolean("tie_word_embeddings", false)};
   // Three matrices as in the file, so that they can be used in place.
   std::string options = fmt::format("joint=false bias={}", config.boolean("attention_bias", false));
