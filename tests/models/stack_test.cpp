@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "heed/autograd/tape.h"
+#include "heed/nn/pack_weights.h"
+#include "heed/ops/view.h"
 #include "tests/models/model_case.h"
 #include "tests/support/error_message.h"
 
@@ -53,6 +55,41 @@ TEST(Stack, ActivationsThatAreComputedAgainGiveTheSameGradients) {
   for (std::size_t i = 0; i < kept.size(); ++i) {
     if (i == 1) continue;
     EXPECT_TRUE(same_bits(kept[i], again[i])) << i;
+  }
+}
+
+TEST(Stack, WithoutGradientsAnEncoderLeavesPaddingOut) {
+  struct Case {
+    const char *attention, *positions;
+    bool is_packed;
+  };
+  for (const auto& [attention, positions, is_packed] :
+       {Case{"multi_head", "sinusoidal", true}, Case{"multi_head", "t5", true},
+        Case{"restricted left=2", "alibi", true}, Case{"multi_head", "rope", false},
+        Case{"average", "sinusoidal", false}}) {
+    SCOPED_TRACE(fmt::format("{}, {}", attention, positions));
+    StackConfig config = small();
+    config.block.attention = attention;
+    config.block.positions = positions;
+    Stack encoder(config);
+    encoder.eval();
+    const Tensor x = randn({4, 9, test::kEmbed});
+    const Tensor lengths = from_values<std::int64_t>({9, 0, 1, 5}, {4});
+    const Tensor padded = encoder({.x = x, .lengths = lengths});
+    const NoGrad no_grad;
+    pack_weights(encoder, PackedForm::f32);
+    const Tensor packed = encoder({.x = x, .lengths = lengths});
+    ASSERT_EQ(packed.shape(), padded.shape());
+    for (const auto& [row, length] : {std::pair{0, 9}, {2, 1}, {3, 5}}) {
+      const auto valid = [&, at = row, count = length](const Tensor& y) {
+        return slice(slice(y, 0, at, at + 1), 1, 0, count);
+      };
+      EXPECT_LE(test::max_relative_error(valid(packed), valid(padded)), 2e-5) << row;
+      const Tensor alone = encoder({.x = valid(x)});
+      if (is_packed) {
+        EXPECT_TRUE(same_bits(alone, valid(packed))) << row;
+      }
+    }
   }
 }
 
