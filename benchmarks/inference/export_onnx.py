@@ -1,4 +1,4 @@
-"""Writes an encoder of a Hugging Face folder as ONNX, for ONNX Runtime: its optimiser of Transformers fuses what it can.
+"""Writes an encoder of a Hugging Face folder as ONNX. ONNX Runtime's optimiser of Transformers fuses what it can.
 
     python export_onnx.py FOLDER f32|int8 OUT.onnx
 """

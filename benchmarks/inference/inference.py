@@ -22,7 +22,8 @@ PARTS = {"translate": translate_cases.run, "embed": embed_cases.run, "generate":
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./run bench inference", description=__doc__.splitlines()[0])
     parser.add_argument("part", nargs="?", choices=PARTS, help="all without one")
-    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "benchmarks/results", help="folder of the record")
+    folder = ROOT / "benchmarks/results"
+    parser.add_argument("--results", type=pathlib.Path, default=folder, help="folder of the record")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=7, help="times that each engine answers a request")
     parser.add_argument("--seconds", type=float, default=60, help="no further rounds of a case after this time")

@@ -65,7 +65,8 @@ def made(path: pathlib.Path, *command: str) -> pathlib.Path:
 
 def ctranslate2_model(name: str) -> pathlib.Path:
     folder = CACHE / f"{name}-ctranslate2"
-    return made(folder, sys.executable, "-m", "ctranslate2.converters.transformers", "--model", model(name), "--output_dir", folder)
+    convert = [sys.executable, "-m", "ctranslate2.converters.transformers"]
+    return made(folder, *convert, "--model", model(name), "--output_dir", folder)
 
 
 def onnx_model(name: str, form: str) -> pathlib.Path:
