@@ -20,11 +20,13 @@ def cell(row: dict, column: str) -> str:
         return f"{row['goal']:.2f}" if row["goal"] > 0 else ""
     if column == "error":
         return f"{row['error']:.0e}" if "error" in row else ""
-    return str(row[column])
+    if column == "cpu ratio":
+        return f"{row['cpu_ratio']:.2f}" if "cpu_ratio" in row else ""
+    return str(row.get(column, ""))
 
 
 def table(group: str, rows: list[dict]) -> str:
-    columns = ["name", "threads", "ratio", "goal", "ours", "yardstick", "error"]
+    columns = ["name", "threads", "ratio", "goal", "cpu ratio", "ours", "yardstick", "error", "agreement"]
     columns = [c for c in columns if c == "name" or any(cell(row, c) for row in rows)]
     lines = [f"### {group[0].upper()}{group[1:]}", ""]
     lines += ["| " + " | ".join("" if c == "name" else c for c in columns) + " |"]
