@@ -35,7 +35,8 @@ def measure(report, options, name: str, threads: int) -> None:
         if length != PROMPT:
             report.note(f"{name}: llama.cpp reads the prompt of {PROMPT} tokens as {length}")
         for case in cases(name, threads, prompt):
-            report.add(compare(case, [ours, peer], agreement, options))
+            if case.wanted(options):
+                report.add(compare(case, [ours, peer], agreement, options))
         report.memory.append(memory_row(f"{name}, int8", threads, [ours, peer]))
 
 

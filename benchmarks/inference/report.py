@@ -26,6 +26,7 @@ class Row:
     yardstick: str
     cpu_ratio: float | None = None
     cpu_seconds: str = ""
+    rounds: int | None = None
     agreement: str = ""
 
 
