@@ -9,7 +9,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-LINE = "  {:<40} {:>7} {:>6} {:>6} {:>5}  {:<17} {:<42} {:<17} {}"
+LINE = "  {:<52} {:>7} {:>6} {:>6} {:>5}  {:<17} {:<42} {:<17} {}"
 
 
 @dataclasses.dataclass
