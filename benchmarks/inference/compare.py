@@ -20,25 +20,30 @@ class Case:
     unit: str
     goal: float
 
+    def wanted(self, options) -> bool:
+        return options.only.search(f"{self.group}, {self.name}") is not None
+
 
 @dataclasses.dataclass
 class Best:
     wall: float = math.inf
     cpu: float = math.inf
+    rounds: int = 0
     result: object = None
 
     def add(self, answer: dict) -> None:
         self.wall, self.cpu = min(self.wall, answer["wall"]), min(self.cpu, answer["cpu"])
+        self.rounds += 1
         self.result = answer.get("result", self.result)
 
 
 def in_turn(case: Case, engines: list[Engine], options) -> list[Best]:
-    """A B A B …: options.rounds of them, or as many as begin within options.seconds, at least two. The first round
-    also warms up, and shows the results."""
+    """A B A B …: options.rounds of them, or as many as begin within options.seconds. The first round also warms up,
+    and shows the results."""
     best = [Best() for _ in engines]
     start = time.monotonic()
     for number in range(options.rounds):
-        if number >= 2 and time.monotonic() - start > options.seconds:
+        if time.monotonic() - start > options.seconds:
             break
         for engine, one in zip(engines, best):
             one.add(engine.run(case.request, show=number == 0))
@@ -67,6 +72,7 @@ def compare(case: Case, engines: list[Engine], agreement, options) -> Row:
         yardstick=f"{figure(case, fastest)} {label}",
         cpu_ratio=cpu / ours.cpu,
         cpu_seconds=f"{ours.cpu:.2f} / {cpu:.2f} s",
+        rounds=ours.rounds,
         agreement=agreement(ours.result, fastest.result),
     )
 

@@ -79,6 +79,8 @@ def measure(report, options, model: Model, form: str, threads: int, agreement: A
         unit="texts",
         goal=GOAL,
     )
+    if not case.wanted(options):
+        return
     with started(report, engines(model, form, threads)) as found:
         report.add(compare(case, found, agreement.of(model, form), options))
         report.memory.append(memory_row(f"{model.name}, {form}", threads, found))

@@ -1,10 +1,12 @@
-"""Language models in GGUF files, against llama.cpp, which computes with the file's blocks of 4 bits; heed with int8."""
+"""Language models in GGUF files, against llama.cpp, which computes with the file's blocks of 4 bits. heed's int8 rounds
+these numbers once more and writes other texts; its bf16, which has no goal, shows the time of equal ones."""
 
 import materials
 from compare import Case, compare, memory_row
 from process import EngineError, started
 
 MODELS = ["smollm2-135m-instruct", "qwen2.5-coder-0.5b-instruct"]
+GOALS = {"int8": (1.2, 1.0), "bf16": (0.0, 0.0)}  # of the prompt, of decoding
 PROMPT, DECODED = 512, 128
 OPENING = "It is said that"
 
@@ -15,34 +17,38 @@ def agreement(ours: list[int], theirs: list[int]) -> str:
     return f"first {same} of {len(ours)} tokens equal"
 
 
-def cases(name: str, threads: int, prompt: str) -> list[Case]:
+def cases(name: str, form: str, threads: int, prompt: str) -> list[Case]:
     """A prompt is read and one token chosen; or a few words are read and many tokens chosen."""
+    group = f"language models, {form} against llama.cpp"
+    reading, decoding = GOALS[form]
+    long, short = {"prompt": prompt, "tokens": 1}, {"prompt": OPENING, "tokens": DECODED}
     return [
-        Case("language models, int8 against llama.cpp", f"{name}, prompt of {PROMPT} tokens", threads,
-             {"prompt": prompt, "tokens": 1}, PROMPT, "tokens", 1.2),
-        Case("language models, int8 against llama.cpp", f"{name}, {DECODED} tokens decoded", threads,
-             {"prompt": OPENING, "tokens": DECODED}, DECODED, "tokens", 1.0),
-    ]  # fmt: skip
+        Case(group, f"{name}, prompt of {PROMPT} tokens", threads, long, PROMPT, "tokens", reading),
+        Case(group, f"{name}, {DECODED} tokens decoded", threads, short, DECODED, "tokens", decoding),
+    ]
 
 
-def measure(report, options, name: str, threads: int) -> None:
-    folder = materials.model(name)
-    settings = {"model": str(folder), "threads": threads, "form": "int8"}
+def measure(report, options, name: str, form: str, threads: int) -> None:
+    if not any(case.wanted(options) for case in cases(name, form, threads, "")):
+        return
+    settings = {"model": str(materials.model(name)), "threads": threads, "form": form}
     specs = [("heed", "heed_generate", settings), ("llama.cpp", "llama_generate", settings)]
     with started(report, specs) as (ours, peer):
         prompt = ours.run({"cut": materials.story(), "tokens": PROMPT}, show=True)["result"]
         length = peer.run({"count": prompt}, show=True)["result"]
         if length != PROMPT:
             report.note(f"{name}: llama.cpp reads the prompt of {PROMPT} tokens as {length}")
-        for case in cases(name, threads, prompt):
-            report.add(compare(case, [ours, peer], agreement, options))
-        report.memory.append(memory_row(f"{name}, int8", threads, [ours, peer]))
+        for case in cases(name, form, threads, prompt):
+            if case.wanted(options):
+                report.add(compare(case, [ours, peer], agreement, options))
+        report.memory.append(memory_row(f"{name}, {form}", threads, [ours, peer]))
 
 
 def run(report, options) -> None:
-    for name in MODELS:
-        for threads in options.threads:
-            try:
-                measure(report, options, name, threads)
-            except (materials.Skipped, EngineError) as why:
-                report.note(str(why))
+    for form in GOALS:
+        for name in MODELS:
+            for threads in options.threads:
+                try:
+                    measure(report, options, name, form, threads)
+                except (materials.Skipped, EngineError) as why:
+                    report.note(str(why))

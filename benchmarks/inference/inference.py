@@ -8,6 +8,7 @@ number of threads; the least of the times counts. A peer or model that is absent
 
 import argparse
 import pathlib
+import re
 
 import embed_cases
 import generate_cases
@@ -27,6 +28,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=7, help="times that each engine answers a request")
     parser.add_argument("--seconds", type=float, default=60, help="no further rounds of a case after this time")
+    parser.add_argument("--only", type=re.compile, default="", help="cases whose group and name match this expression")
     parser.add_argument("--quick", action="store_true", help="small requests, two rounds, no record")
     options = parser.parse_args()
     if options.quick:
@@ -34,9 +36,7 @@ def parsed() -> argparse.Namespace:
     return options
 
 
-def main() -> None:
-    options = parsed()
-    report = Report()
+def measure(report: Report, options: argparse.Namespace) -> None:
     for name, run in PARTS.items():
         if options.part not in (None, name):
             continue
@@ -44,6 +44,15 @@ def main() -> None:
             run(report, options)
         except (materials.Skipped, EngineError) as why:
             report.note(str(why))
+
+
+def main() -> None:
+    options = parsed()
+    report = Report()
+    try:
+        measure(report, options)
+    except KeyboardInterrupt:
+        report.note("interrupted: the rows are those measured until then")
     for row in report.memory:
         report.add(row)
     print(f"\n{report.missed()} of the goals above missed (marked !)")

@@ -52,7 +52,9 @@ class Engine:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
+        if error:
+            self.process.kill()  # it may be computing an answer
         self.close()
 
 

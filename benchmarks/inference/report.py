@@ -9,7 +9,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-LINE = "  {:<40} {:>7} {:>6} {:>6} {:>5}  {:<17} {:<42} {:<17} {}"
+LINE = "  {:<52} {:>7} {:>6} {:>6} {:>5}  {:<17} {:<42} {:<17} {}"
 
 
 @dataclasses.dataclass
@@ -26,6 +26,7 @@ class Row:
     yardstick: str
     cpu_ratio: float | None = None
     cpu_seconds: str = ""
+    rounds: int | None = None
     agreement: str = ""
 
 

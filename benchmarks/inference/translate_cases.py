@@ -57,7 +57,10 @@ def cases(form: str, threads: int, quick: bool) -> list[Case]:
 def run(report, options) -> None:
     for form in FORMS:
         for threads in options.threads:
+            wanted = [case for case in cases(form, threads, options.quick) if case.wanted(options)]
+            if not wanted:
+                continue
             with started(report, engines(form, threads)) as found:
-                for case in cases(form, threads, options.quick):
+                for case in wanted:
                     report.add(compare(case, found, agreement, options))
                 report.memory.append(memory_row(f"{NAME}, {form}", threads, found))
