@@ -62,6 +62,10 @@ Pool& pool() {
   return *instance;
 }
 
+// Made when heed is loaded: a fork while another thread makes it would leave the child waiting for
+// that thread.
+[[maybe_unused]] const Pool& made_at_load = pool();
+
 void* system_block(std::size_t bytes) {
   const std::size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;

@@ -44,6 +44,10 @@ ForkMutex& choice_mutex() {
   return *mutex;
 }
 
+// Made when heed is loaded: a fork while another thread makes it would leave the child waiting for
+// that thread.
+[[maybe_unused]] const ForkMutex& made_at_load = choice_mutex();
+
 std::atomic<Isa> chosen{Isa::sse4};
 
 std::string available_names() {

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,11 +18,14 @@
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "heed/base/error.h"
 #include "heed/base/fork_mutex.h"
 #include "heed/base/interrupt.h"
+#include "heed/base/signal_block.h"
+#include "heed/base/thread_team.h"
 
 namespace heed {
 namespace {
@@ -111,18 +115,21 @@ class Pool {
   /// closed.
   bool try_run(std::int64_t cells, std::int64_t cell_cost, Cell cell, int threads);
 
+  /// Ends its threads; loops run serially afterwards.
+  void close();
+
  private:
   void work(std::uint32_t seen);
   void take_cells() noexcept;
   void note_failure(std::int64_t cell);
   void resize(int threads);
   void stop_workers();
-  void close_at_exit();
   void before_fork();
   void after_fork(bool in_child);
 
   std::mutex use_;  // held by the thread that runs a loop, resizes, forks or closes
   bool closed_ = false;
+  bool ends_at_exit_ = false;
   int size_ = 1;  // threads requested at the last resize, including the caller
   std::chrono::nanoseconds spin_{0};
   std::vector<std::thread> workers_;
@@ -144,7 +151,6 @@ class Pool {
 Pool& Pool::get() {
   static Pool* const pool = [] {
     auto* made = new Pool;
-    std::atexit([] { get().close_at_exit(); });
     // The cells of a loop use the arena: a fork waits for the loop first, then for the arena.
     install_fork_handlers();
     pthread_atfork([] { get().before_fork(); }, [] { get().after_fork(false); },
@@ -153,6 +159,10 @@ Pool& Pool::get() {
   }();
   return *pool;
 }
+
+// Made when heed is loaded: a fork while another thread makes it would leave the child waiting for
+// that thread.
+[[maybe_unused]] const Pool& made_at_load = Pool::get();
 
 bool Pool::try_run(std::int64_t cells, std::int64_t cell_cost, Cell cell, int threads) {
   const std::unique_lock lock(use_, std::try_to_lock);
@@ -186,6 +196,7 @@ bool Pool::try_run(std::int64_t cells, std::int64_t cell_cost, Cell cell, int th
 }
 
 void Pool::work(std::uint32_t seen) {
+  const SignalBlock block;
   inside_loop = true;
   for (;;) {
     seen = wait_for_change(generation_, seen, spin_);
@@ -229,6 +240,13 @@ void Pool::resize(int threads) {
   size_ = threads;
   // With fewer CPUs than threads, a spinning thread takes the CPU from one that has work.
   spin_ = threads <= usable_cpus() ? kSpin : std::chrono::nanoseconds{0};
+  // Not when heed is loaded: what the workers' thread-local objects use, such as the caches of
+  // libraries, is made later, and must be destroyed after the workers have ended.
+  if (!std::exchange(ends_at_exit_, true)) {
+    std::atexit([] {
+      if (!inside_loop) get().close();  // else a cell called exit, and its loop can never end
+    });
+  }
   workers_.reserve(static_cast<std::size_t>(threads - 1));
   // Workers block all signals; the threads of the program handle them.
   sigset_t all, before;
@@ -253,8 +271,7 @@ void Pool::stop_workers() {
   stop_.store(false);
 }
 
-void Pool::close_at_exit() {
-  if (inside_loop) return;  // a cell called exit, so its loop can never end
+void Pool::close() {
   const std::lock_guard lock(use_);
   closed_ = true;
   stop_workers();
@@ -281,6 +298,15 @@ void Pool::after_fork(bool in_child) {
 
 std::atomic<int> wanted_threads{0};  // 0: not determined yet
 
+// The threads of a team.
+struct Team {
+  Pool pool = {};
+  int count = 1;
+  pid_t process = ::getpid();  // that they belong to
+};
+
+thread_local Team* team = nullptr;  // of the innermost scope of this thread
+
 bool worth_sharing(std::int64_t cells, std::int64_t cell_cost) {
   if (cells < 2) return false;
   const std::int64_t cost = std::max<std::int64_t>(cell_cost, 1);
@@ -289,22 +315,44 @@ bool worth_sharing(std::int64_t cells, std::int64_t cell_cost) {
 
 }  // namespace
 
+// After a fork, the child has no threads to end.
+ThreadTeam::ThreadTeam(int threads)
+    : size_(threads), threads_(new Team, [](void* of) {
+        auto* const own = static_cast<Team*>(of);
+        if (own->process != ::getpid()) return;
+        own->pool.close();
+        delete own;
+      }) {
+  HEED_CHECK(threads >= 1 && threads <= kMaxThreads, "[threads] a team of {} threads: use 1 to {}",
+             threads, kMaxThreads);
+  static_cast<Team*>(threads_.get())->count = threads;
+}
+
+ThreadTeam::Scope::Scope(ThreadTeam& now)
+    : before_(std::exchange(team, static_cast<Team*>(now.threads_.get()))),
+      was_inside_loop_(std::exchange(inside_loop, false)) {}
+
+ThreadTeam::Scope::~Scope() {
+  team = static_cast<Team*>(before_);
+  inside_loop = was_inside_loop_;
+}
+
 void parallel_for(std::int64_t cells, std::int64_t cell_cost,
                   FunctionRef<void(std::int64_t)> cell) {
   if (inside_loop || !worth_sharing(cells, cell_cost)) {
     for (std::int64_t i = 0; i < cells; ++i) cell(i);
     return;
   }
-  const int threads = num_threads();
+  const int threads = team != nullptr ? team->count : num_threads();
   const std::int64_t slice =
       std::max(kSliceCost / std::max<std::int64_t>(cell_cost, 1), kRunsPerThread * threads);
   for (std::int64_t first = 0; first < cells; first += slice) {
     check_interrupt();
     const std::int64_t count = std::min(slice, cells - first);
     const auto shifted = [&](std::int64_t i) { cell(first + i); };
-    if (threads > 1 &&
-        Pool::get().try_run(count, cell_cost, first == 0 ? cell : shifted, threads)) {
-      continue;
+    if (threads > 1) {
+      Pool& pool = team != nullptr ? team->pool : Pool::get();
+      if (pool.try_run(count, cell_cost, first == 0 ? cell : shifted, threads)) continue;
     }
     for (std::int64_t i = first; i < first + count; ++i) cell(i);
   }

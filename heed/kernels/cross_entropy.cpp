@@ -41,7 +41,8 @@ void cross_entropy_backward_row(const CrossEntropyBackward<float>& c, std::int64
   const std::int64_t n = c.rows.width;
   const float* const x = c.logits + row * n;
   float* const dx = c.dlogits + row * n;
-  const auto smoothing = static_cast<float>(c.smoothing);
+  const float smoothing =
+      c.smoothings != nullptr ? c.smoothings[row] : static_cast<float>(c.smoothing);
   const VF log_sum_exp = hn::Set(d, c.log_sum_exp[row]);
   const VF scale = hn::Set(d, c.dloss[row]);
   const VF spread = hn::Set(d, c.dloss[row] * smoothing / static_cast<float>(n));

@@ -33,6 +33,7 @@ struct CrossEntropyBackward {
   const T* log_sum_exp;
   const T* dloss;  // [rows]
   T* dlogits;
+  const T* smoothings = nullptr;  // [rows]: the smoothing of each row, instead of `smoothing`
 };
 
 void cross_entropy(const CrossEntropyForward<float>& call);

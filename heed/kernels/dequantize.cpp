@@ -8,6 +8,7 @@
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/dequantize.h"
+#include "heed/kernels/half-inl.h"
 #include "heed/kernels/reference/dequantize.h"
 #include "heed/kernels/simd.h"
 
@@ -61,31 +62,11 @@ HWY_INLINE void store_affine(hn::Vec<I32> q, hn::Vec<F32> d, hn::Vec<F32> m, flo
   hn::StoreU(hn::Add(hn::Mul(d, to_float(q)), m), F32(), to);
 }
 
-// As reference::half_to_float. Highway's PromoteTo is not used because on SSE4 it takes infinity
-// and NaN for numbers.
-HWY_INLINE hn::Vec<F32> halves_to_float(hn::Vec<U16> halves) {
-  const U32 du;
-  const auto bits = hn::PromoteTo(du, halves);
-  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
-  const auto shifted = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffu)));
-  const auto exponent = hn::And(shifted, hn::Set(du, 0x0f800000u));
-  const auto rebias = hn::Set(du, 112u << 23);
-  const auto normal = hn::Add(shifted, rebias);
-  const auto special = hn::Add(normal, rebias);  // infinity and NaN
-  // A subnormal: the fraction below the exponent of 2^-14, minus 2^-14.
-  const auto above = hn::Add(normal, hn::Set(du, 1u << 23));
-  const auto subnormal =
-      hn::BitCast(du, hn::Sub(hn::BitCast(F32(), above), hn::Set(F32(), 0x1p-14f)));
-  const auto finite = hn::IfThenElse(hn::Eq(exponent, hn::Zero(du)), subnormal, normal);
-  const auto value = hn::IfThenElse(hn::Eq(exponent, hn::Set(du, 0x0f800000u)), special, finite);
-  return hn::BitCast(F32(), hn::Or(value, sign));
-}
-
 void f16_blocks(const std::byte* from, float* to, std::size_t n) {
   const std::size_t lanes = hn::Lanes(F32());
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(halves_to_float(words_at(from + 2 * i)), F32(), to + i);
+    hn::StoreU(halves_to_float(F32(), words_at(from + 2 * i)), F32(), to + i);
   }
   for (; i < n; ++i) reference::dequantize_f16(from + 2 * i, to + i);
 }

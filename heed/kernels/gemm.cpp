@@ -7,6 +7,7 @@
 #include "heed/base/arena.h"
 #include "heed/base/error.h"
 #include "heed/base/flops.h"
+#include "heed/base/signal_block.h"
 #include "heed/kernels/copy.h"
 #include "heed/kernels/reference/gemm.h"
 
@@ -164,6 +165,7 @@ void gemm_serial(GemmShape s, Matrix<float> a, Matrix<float> b, float beta, floa
   const Stored sa = stored(s.m, s.k, a.row_stride, a.column_stride);
   const Stored sb = stored(s.k, s.n, b.row_stride, b.column_stride);
   [[maybe_unused]] const SingleThreaded single;
+  const SignalBlock block;
   const dnnl_status_t status =
       dnnl_sgemm(sa.transposed, sb.transposed, s.m, s.n, s.k, 1.0f, a.data, sa.leading, b.data,
                  sb.leading, beta, c, std::max(ldc, s.n));

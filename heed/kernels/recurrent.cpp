@@ -6,6 +6,7 @@
 
 #include "heed/base/arena.h"
 #include "heed/base/flops.h"
+#include "heed/base/signal_block.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/copy.h"
 #include "heed/kernels/gemm.h"
@@ -102,6 +103,7 @@ void forward_block(const RecurrentCall<T>& call, const RecurrentForward<T>& f, c
     copy_row(call.initial != nullptr ? call.initial + row : nullptr, n, &state[r * n]);
     copy_row(call.initial_cell != nullptr ? call.initial_cell + row : nullptr, n, &memory[r * n]);
   }
+  const SignalBlock all_steps;  // instead of once for each product
   for (std::int64_t step = 0; step < block.steps; ++step) {
     gemm_serial({block.rows, width, n}, Matrix<T>{state.data(), n, 1}, weight, T{0}, share.data(),
                 width);
@@ -140,6 +142,7 @@ void backward_block(const RecurrentCall<T>& call, const RecurrentBackward<T>& g,
     copy_row(g.d_state != nullptr ? g.d_state + row : nullptr, n, &d_state[r * n]);
     copy_row(g.d_cell != nullptr ? g.d_cell + row : nullptr, n, &d_cell[r * n]);
   }
+  const SignalBlock all_steps;
   for (std::int64_t step = block.steps - 1; step >= 0; --step) {
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const std::int64_t b = block.first + r;
@@ -187,7 +190,43 @@ void add_flops_of(const RecurrentCall<T>& call) {
   add_flops(2 * steps * Cell::kGates * call.hidden * call.hidden);
 }
 
+// Calls `row` for every sequence, some at a time.
+void for_rows(std::int64_t batch, std::int64_t cost, FunctionRef<void(std::int64_t)> row) {
+  parallel_for((batch + kSequences - 1) / kSequences, kSequences * cost, [&](std::int64_t cell) {
+    const std::int64_t end = std::min(batch, (cell + 1) * kSequences);
+    for (std::int64_t b = cell * kSequences; b < end; ++b) row(b);
+  });
+}
+
+// Operations of one unit of a cell, most of them in its exponentials.
+constexpr std::int64_t kCellCost = 100;
+
 }  // namespace
+
+template <typename Cell, typename T>
+void cell_forward(const CellForward<T>& f) {
+  const std::int64_t n = f.hidden, width = Cell::kGates * n;
+  const Scratch<T> no_bias(width);
+  std::fill_n(no_bias.data(), width, T{0});
+  for_rows(f.batch, kCellCost * n, [&](std::int64_t b) {
+    step_forward<Cell>(
+        n, StepForward<T>{f.gates + b * width, f.hidden_gates + b * width, no_bias.data(),
+                          f.state + b * n, f.cell != nullptr ? f.cell + b * n : nullptr,
+                          f.saved + b * Cell::kSaved * n});
+  });
+}
+
+template <typename Cell, typename T>
+void cell_backward(const CellBackward<T>& g) {
+  const std::int64_t n = g.hidden, width = Cell::kGates * n;
+  const auto row = [n](auto* of, std::int64_t b) { return of != nullptr ? of + b * n : nullptr; };
+  for_rows(g.batch, kCellCost * n, [&](std::int64_t b) {
+    step_backward<Cell>(
+        n, StepBackward<T>{g.saved + b * Cell::kSaved * n, row(g.previous_state, b),
+                           row(g.previous_cell, b), row(g.d_state, b), row(g.d_cell, b),
+                           g.d_gates + b * width, g.d_hidden_gates + b * width});
+  });
+}
 
 template <typename Cell, typename T>
 void recurrent_forward(const RecurrentCall<T>& call, const RecurrentForward<T>& f) {
@@ -214,6 +253,14 @@ void recurrent_backward(const RecurrentCall<T>& call, const RecurrentBackward<T>
       [&](std::int64_t cell) { backward_block<Cell>(call, b, block_of(call, cell), weight); });
 }
 
+template void cell_forward<Gru>(const CellForward<float>&);
+template void cell_forward<Gru>(const CellForward<double>&);
+template void cell_forward<Lstm>(const CellForward<float>&);
+template void cell_forward<Lstm>(const CellForward<double>&);
+template void cell_backward<Gru>(const CellBackward<float>&);
+template void cell_backward<Gru>(const CellBackward<double>&);
+template void cell_backward<Lstm>(const CellBackward<float>&);
+template void cell_backward<Lstm>(const CellBackward<double>&);
 template void recurrent_forward<Gru>(const RecurrentCall<float>&, const RecurrentForward<float>&);
 template void recurrent_forward<Gru>(const RecurrentCall<double>&, const RecurrentForward<double>&);
 template void recurrent_forward<Lstm>(const RecurrentCall<float>&, const RecurrentForward<float>&);

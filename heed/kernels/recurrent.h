@@ -58,7 +58,36 @@ struct Lstm {
   static constexpr std::int64_t kSaved = 5;  // i, f, g, o, c'
 };
 
+/// One step of all sequences between two matrix products, for callers that compute the products
+/// themselves.
+template <typename T>
+struct CellForward {
+  std::int64_t batch, hidden;
+  const T* gates;         // [batch, gates * hidden]: the input's share
+  const T* hidden_gates;  // [batch, gates * hidden]: the state's share, with its bias
+  T* state;               // [batch, hidden], updated in place
+  T* cell;                // [batch, hidden], LSTM only, updated in place
+  T* saved;               // [batch, kSaved * hidden] for backward
+};
+
+/// The backward pass of CellForward.
+template <typename T>
+struct CellBackward {
+  std::int64_t batch, hidden;
+  const T* saved;           // as forward wrote it
+  const T* previous_state;  // [batch, hidden]: before the step
+  const T* previous_cell;   // [batch, hidden], LSTM only
+  T* d_state;         // [batch, hidden]: of the new state; becomes the direct part of the old one's
+  T* d_cell;          // [batch, hidden], LSTM only: of the new cell; becomes that of the old one
+  T* d_gates;         // [batch, gates * hidden]
+  T* d_hidden_gates;  // the same; for LSTM it is d_gates
+};
+
 /// Instantiated for Gru and Lstm in float and double.
+template <typename Cell, typename T>
+void cell_forward(const CellForward<T>& f);
+template <typename Cell, typename T>
+void cell_backward(const CellBackward<T>& b);
 template <typename Cell, typename T>
 void recurrent_forward(const RecurrentCall<T>& call, const RecurrentForward<T>& f);
 template <typename Cell, typename T>

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <barrier>
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -15,6 +18,7 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/base/thread_team.h"
 
 namespace heed {
 namespace {
@@ -136,6 +140,37 @@ TEST_F(Threads, NestedLoopsRunOnTheThreadThatCallsThem) {
     });
   });
   for (const std::int64_t sum : sums) EXPECT_EQ(sum, 4950);
+}
+
+TEST_F(Threads, TeamsComputeAtTheSameTime) {
+  set_num_threads(2);
+  std::vector<std::unique_ptr<ThreadTeam>> teams;
+  for (int i = 0; i < 2; ++i) teams.push_back(std::make_unique<ThreadTeam>(2));
+  std::mutex mutex;
+  std::vector<std::set<std::thread::id>> took_part(2);
+  parallel_for(2, kCostly, [&](std::int64_t i) {
+    const ThreadTeam::Scope scope(*teams[static_cast<std::size_t>(i)]);
+    // The two cells of a loop wait for each other, so they are on two threads.
+    std::barrier both(2);
+    parallel_for(2, kCostly, [&](std::int64_t) {
+      both.arrive_and_wait();
+      const std::lock_guard lock(mutex);
+      took_part[static_cast<std::size_t>(i)].insert(std::this_thread::get_id());
+      int nested = 0;
+      parallel_for(3, kCostly, [&](std::int64_t) { ++nested; });  // no race: serial
+      EXPECT_EQ(nested, 3);
+    });
+  });
+  EXPECT_EQ(took_part[0].size(), 2u);
+  EXPECT_EQ(took_part[1].size(), 2u);
+}
+
+TEST_F(Threads, ATeamOfOneIsTheCaller) {
+  set_num_threads(3);
+  ThreadTeam team(1);
+  const ThreadTeam::Scope scope(team);
+  const auto self = std::this_thread::get_id();
+  parallel_for(50, kCostly, [&](std::int64_t) { EXPECT_EQ(std::this_thread::get_id(), self); });
 }
 
 TEST_F(Threads, ExceptionsPassThroughNestedLoops) {

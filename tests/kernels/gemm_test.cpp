@@ -1,7 +1,12 @@
 #include "heed/kernels/gemm.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <ucontext.h>
 
+#include <atomic>
+#include <csignal>
+#include <thread>
 #include <vector>
 
 #include "heed/base/random.h"
@@ -79,6 +84,65 @@ TEST(Gemm, KnowsWhichStridesItCanRead) {
   EXPECT_FALSE(gemm_reads(3, 4, 1, 0));
   EXPECT_TRUE(gemm_reads(1, 4, 0, 1));
 }
+
+#ifdef __x86_64__
+// What the handler of the next test finds. It has a stack of its own, so it does no harm where the
+// interrupted code has put something else into the stack pointer.
+std::uintptr_t stack_begin, stack_end;
+std::atomic<int> signals{0}, elsewhere{0};
+std::atomic<bool> running{false};
+
+void find_stack_pointer(int, siginfo_t*, void* context) {
+  const auto pointer = static_cast<std::uintptr_t>(
+      static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+  if (pointer < stack_begin || pointer >= stack_end) ++elsewhere;
+  ++signals;
+}
+
+void run_products_until(const std::atomic<bool>& end) {
+  pthread_attr_t attributes;
+  void* begin = nullptr;
+  std::size_t size = 0;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstack(&attributes, &begin, &size);
+  pthread_attr_destroy(&attributes);
+  stack_begin = reinterpret_cast<std::uintptr_t>(begin);
+  stack_end = stack_begin + size;
+  std::vector<std::byte> room(1 << 16);
+  const stack_t own{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
+  stack_t previous;
+  sigaltstack(&own, &previous);
+  const std::int64_t m = 64, n = 96, k = 600;
+  const auto a = numbers(m * k, 0), b = numbers(k * n, 1);
+  std::vector<float> c(static_cast<std::size_t>(m * n));
+  const auto run = [&] {
+    gemm_serial({m, n, k}, {a.data(), 1, m}, {b.data(), n, 1}, 0.0f, c.data(), n);
+  };
+  run();  // oneDNN makes its kernels
+  running = true;
+  while (!end) run();
+  sigaltstack(&previous, nullptr);
+}
+
+TEST(Gemm, SignalHandlersRunOnTheStackOfTheThread) {
+  signals = elsewhere = 0;
+  struct sigaction find = {}, before = {};
+  find.sa_sigaction = find_stack_pointer;
+  find.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  sigaction(SIGUSR2, &find, &before);
+  std::atomic<bool> end{false};
+  std::thread worker([&] { run_products_until(end); });
+  while (!running) std::this_thread::yield();
+  for (int sent = 1; sent <= 300; ++sent) {
+    pthread_kill(worker.native_handle(), SIGUSR2);
+    while (signals < sent) std::this_thread::yield();
+  }
+  end = true;
+  worker.join();
+  sigaction(SIGUSR2, &before, nullptr);
+  EXPECT_EQ(elsewhere, 0);
+}
+#endif
 
 }  // namespace
 }  // namespace heed::kernels

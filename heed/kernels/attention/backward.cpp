@@ -89,15 +89,18 @@ void finish_stages(const StageList<T>& list, const T* sums, const AttentionShape
 }
 
 /// The scales of rows. If they were not given and the log-sum-exp is too large to stand for them,
-/// as its rounding error is then that of the weights, another forward pass computes them.
+/// as its rounding error is then that of the weights, another forward pass computes them; as it
+/// does for entmax.
 template <typename T>
 class RowScales {
  public:
   RowScales(const AttentionProgram<T>& program, const AttentionBackward<T>& call)
       : given_(call.scales) {
     const AttentionShape& s = program.shape;
-    if (given_.data != nullptr || program.normaliser != Normalise::softmax) return;
-    if (!any_huge(s, call.log_sum_exp)) return;
+    if (given_.data != nullptr) return;
+    const bool softmax = program.normaliser == Normalise::softmax;
+    if (!softmax && program.normaliser != Normalise::entmax) return;
+    if (softmax && !any_huge(s, call.log_sum_exp)) return;
     const std::int64_t rows = total_rows(s.B, s.Tq, s.q_starts);
     scales_.emplace(s.H * rows);
     output_.emplace(s.H * rows * s.Dv);

@@ -8,6 +8,8 @@
 #include "heed/base/arena.h"
 #include "heed/kernels/attention/backward_cell.h"
 #include "heed/kernels/attention/block-inl.h"
+#include "heed/kernels/attention/entmax-inl.h"
+#include "heed/kernels/attention/padded_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -19,6 +21,7 @@ class BackwardCell {
   using V = VecOf<T>;
   static constexpr std::int64_t kLanes = kLanesOf<T>;
   static constexpr std::int64_t kBlockRows = kBlockRowsOf<T>;
+  static constexpr Fixed<kBlockRows> kStride{};
   static constexpr T kHidden = kHiddenOf<T>;
   static std::int64_t whole_vectors(std::int64_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
@@ -39,14 +42,19 @@ class BackwardCell {
         tile_(tile_keys_ * kBlockRows),
         ranges_(blocks_),
         packed_(blocks_ * kBlockRows * (2 * D_ + Dv_ + kRowArrays)),
-        padded_q_(q_in_place() ? 0 : blocks_ * kBlockRows * key_width_),
-        padded_d_output_(d_output_in_place() ? 0 : blocks_ * kBlockRows * value_width_),
+        q_({call_.q.at(at_.batch, at_.head), call_.q.row}, blocks_ * kBlockRows, D_, key_width_),
+        d_output_({call_.d_output.at(at_.batch, at_.head), call_.d_output.row},
+                  blocks_ * kBlockRows, Dv_, value_width_),
         gradients_(pass.grid.span_keys() * (key_width_ + value_width_)),
         tiles_(3 * tile_ + pass.modifiers.space(tile_) + pass.reweights.space(tile_)),
         modifiers_(pass.modifiers, tile_, tiles_.data() + 3 * tile_,
                    {pass.modifier_sums, pass.grid.cells(), cell}),
         reweights_(pass.reweights, tile_, tiles_.data() + 3 * tile_ + pass.modifiers.space(tile_),
-                   {pass.reweight_sums, pass.grid.cells(), cell}) {
+                   {pass.reweight_sums, pass.grid.cells(), cell}),
+        unused_sums_(is_entmax() ? pass.reweights.sums() : 0),
+        first_reweights_(pass.reweights, tile_,
+                         tiles_.data() + 3 * tile_ + pass.modifiers.space(tile_),
+                         {unused_sums_.data(), 1, 0}) {
     const std::int64_t kv_head = at_.head / program_.shape.group();
     keys_ = {call_.k.at(at_.batch, kv_head), call_.k.row};
     values_ = {call_.v.at(at_.batch, kv_head), call_.v.row};
@@ -81,7 +89,8 @@ class BackwardCell {
     const Block<T> block(program_, at_.batch, at_.head, row);
     ranges_[b] = {std::max(begin, block.plan().begin()), std::min(end, block.plan().end())};
     if (!visible(b)) return;
-    pad_rows(b, block.rows());
+    q_.pad(row, row + block.rows());
+    d_output_.pad(row, row + block.rows());
     pack_block(b, block);
     if (program_.mask != nullptr || program_.top_k > 0) {
       const std::int64_t packed = block.vectors() * kLanes;
@@ -89,53 +98,29 @@ class BackwardCell {
                           all_finite<T>({queries(b), kBlockRows}, D_, packed) &&
                           all_finite<T>({d_output(b), kBlockRows}, Dv_, packed);
     }
+    if (is_entmax()) find_delta(b, block);
   }
+  bool is_entmax() const { return program_.normaliser == Normalise::entmax; }
   bool visible(std::int64_t b) const { return ranges_[b].begin < ranges_[b].end; }
-
-  // Rows of whole vectors are read in place.
-  bool q_in_place() const { return D_ == key_width_; }
-  bool d_output_in_place() const { return Dv_ == value_width_; }
-
-  RowsOf<const T> q_rows(std::int64_t row) const {
-    if (q_in_place()) return {call_.q.at(at_.batch, at_.head, row), call_.q.row};
-    return {padded_q_.data() + row * key_width_, key_width_};
-  }
-  RowsOf<const T> d_output_rows(std::int64_t row) const {
-    if (d_output_in_place())
-      return {call_.d_output.at(at_.batch, at_.head, row), call_.d_output.row};
-    return {padded_d_output_.data() + row * value_width_, value_width_};
-  }
-
-  void pad_rows(std::int64_t b, std::int64_t rows) {
-    for (std::int64_t r = b * kBlockRows; r < b * kBlockRows + rows; ++r) {
-      if (!q_in_place()) {
-        pad_row(call_.q.at(at_.batch, at_.head, r), D_, padded_q_.data() + r * key_width_,
-                key_width_);
-      }
-      if (!d_output_in_place()) {
-        pad_row(call_.d_output.at(at_.batch, at_.head, r), Dv_,
-                padded_d_output_.data() + r * value_width_, value_width_);
-      }
-    }
-  }
-  static void pad_row(const T* from, std::int64_t width, T* to, std::int64_t padded) {
-    std::copy_n(from, width, to);
-    std::fill(to + width, to + padded, T(0));
-  }
 
   void pack_block(std::int64_t b, const Block<T>& block) {
     const std::int64_t row = b * kBlockRows;
-    pack_transposed<T>(q_rows(row), block.rows(), D_, {queries(b), kBlockRows},
+    pack_transposed<T>(q_.at(row), block.rows(), D_, {queries(b), kBlockRows},
                        block.query_factor());
-    pack_transposed<T>(d_output_rows(row), block.rows(), Dv_, {d_output(b), kBlockRows}, T(1));
+    pack_transposed<T>(d_output_.at(row), block.rows(), Dv_, {d_output(b), kBlockRows}, T(1));
     std::fill_n(d_queries(b), D_ * kBlockRows, T(0));
     std::fill_n(minus_delta(b), kBlockRows, T(0));
     std::fill_n(base(b), kBlockRows, T(0));
     std::fill_n(offset(b), kBlockRows, T(0));
     std::fill_n(row_factors(b), kBlockRows, T(0));
-    if (program_.normaliser != Normalise::softmax) return;
+    if (program_.normaliser != Normalise::softmax && !is_entmax()) return;
     for (std::int64_t r = 0; r < block.rows(); ++r) {
       const RowScale<T> scale = row_scale(row + r);
+      if (is_entmax()) {
+        base(b)[r] = scale.base;
+        levels(b)[r] = scale.reference;
+        continue;
+      }
       minus_delta(b)[r] = -delta(row + r);
       base(b)[r] = scale.base;
       offset(b)[r] = -scale.reference;
@@ -161,6 +146,31 @@ class BackwardCell {
     });
     const auto& d_log_sums = call_.d_log_sum_exp;
     return d_log_sums.data == nullptr ? dot : dot - *d_log_sums.at(at_.batch, at_.head, row);
+  }
+
+  // Entmax's gradient is slope * (dP - delta), where delta is the mean of dP over all keys of the
+  // row, weighted by the slopes. It takes a pass of its own, whose stages sum no gradients.
+  void find_delta(std::int64_t b, const Block<T>& block) {
+    const RowBlock<T> rows = row_block(b, block);
+    modifiers_.begin(rows);
+    first_reweights_.begin(rows);
+    HWY_ALIGN T slopes[kBlockRows] = {};
+    HWY_ALIGN T products[kBlockRows] = {};
+    const KeyPlan& plan = block.plan();
+    for (std::int64_t from = plan.begin(); from < plan.end(); from += tile_keys_) {
+      strips_.clear();
+      plan.cut(from, std::min(plan.end(), from + tile_keys_), strips_);
+      for (const Strip& strip : strips_) {
+        const std::int64_t at = Block<T>::offset(strip, from), r = strip.vector * kLanes;
+        weights_of(block, b, strip, at, first_reweights_);
+        d_weights_of(block, b, strip, at, first_reweights_);
+        sum_entmax_slopes(Block<T>::piece(strip, d_scores() + at), program_.alpha, weights() + at,
+                          slopes + r, products + r);
+      }
+    }
+    for (std::int64_t r = 0; r < block.rows(); ++r) {
+      minus_delta(b)[r] = slopes[r] == T(0) ? T(0) : -products[r] / slopes[r];
+    }
   }
 
   // A sink's value is 0, and so is the gradient of its weight.
@@ -240,10 +250,7 @@ class BackwardCell {
     if (keys.begin >= keys.end) return;
     Block<T> block(program_, at_.batch, at_.head, b * kBlockRows);
     if (program_.top_k > 0) read_cuts(block, b);
-    RowBlock<T> rows = block.row_block();
-    rows.queries = queries(b);
-    rows.d_output = d_output(b);
-    rows.d_scaled_queries = d_queries(b);
+    const RowBlock<T> rows = row_block(b, block);
     modifiers_.begin(rows);
     reweights_.begin(rows);
     for (std::int64_t from = keys.begin; from < keys.end; from += tile_keys_) {
@@ -253,6 +260,14 @@ class BackwardCell {
     }
     modifiers_.end(rows);
     reweights_.end(rows);
+  }
+
+  RowBlock<T> row_block(std::int64_t b, const Block<T>& block) const {
+    RowBlock<T> rows = block.row_block();
+    rows.queries = queries(b);
+    rows.d_output = d_output(b);
+    rows.d_scaled_queries = d_queries(b);
+    return rows;
   }
 
   void read_cuts(Block<T>& block, std::int64_t b) {
@@ -269,7 +284,7 @@ class BackwardCell {
     const bool finite = masked_finite(block, b);
     for (const Strip& strip : strips_) {
       const std::int64_t at = Block<T>::offset(strip, col);
-      weights_of(block, b, strip, at);
+      weights_of(block, b, strip, at, reweights_);
       d_scores_of(block, b, strip, at, finite);
     }
     for (const Strip& strip : strips_) add_d_values(block, b, strip, col, finite);
@@ -283,25 +298,39 @@ class BackwardCell {
 
   // Recomputes the weights of the forward pass; if stages changed them, also those that values were
   // multiplied with.
-  void weights_of(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t at) {
+  void weights_of(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t at,
+                  const StageRun<T>& reweights) {
     T* const data = weights() + at;
-    block.scores(strip, keys_, queries(b), data, modifiers_, at);
     const Piece<T> piece = Block<T>::piece(strip, data);
     if (program_.normaliser == Normalise::softmax) {
       const References<T> refs{base(b), offset(b), ranges_[b].far};
-      block.template weigh_strip<Then::scale>(strip, data, refs, row_factors(b));
-    } else if (program_.normaliser == Normalise::sigmoid) {
-      weigh_sigmoid(piece);
+      block.template weights<Then::scale>(strip, keys_, queries(b), data, modifiers_, at, refs,
+                                          row_factors(b));
+    } else {
+      block.scores(strip, keys_, queries(b), data, modifiers_, at);
+      const std::int64_t r = strip.vector * kLanes;
+      if (program_.normaliser == Normalise::sigmoid) weigh_sigmoid(piece);
+      if (is_entmax()) weigh_entmax(piece, program_.alpha, base(b) + r, levels(b) + r);
     }
     // Without a normaliser they stay scores: the gradient finds hidden keys by their -inf.
-    if (reweights_.empty()) return;
+    if (reweights.empty()) return;
     for (std::int64_t k = 0; k < strip.cols; ++k) {
       std::copy_n(piece.at(k, 0), strip.vectors * kLanes, read_weights() + at + k * kBlockRows);
     }
     if (program_.normaliser == Normalise::none) {
       weigh_plainly(Block<T>::piece(strip, read_weights() + at));
     }
-    reweights_.forward(block.tile(strip, read_weights() + at), at);
+    reweights.forward(block.tile(strip, read_weights() + at), at);
+  }
+
+  // The gradient of the weights before all reweights, in d_scores().
+  void d_weights_of(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t at,
+                    const StageRun<T>& reweights) {
+    const AlongRows<T> values{values_.row(strip.col), values_.stride};
+    T* const data = d_scores() + at;
+    product(strip.cols, strip.vectors, Dv_, values, d_output(b) + strip.vector * kLanes, kStride,
+            Put{data, kStride});
+    if (!reweights.empty()) reweights.backward(block.tile(strip, data), at);
   }
 
   void d_scores_of(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t at,
@@ -311,46 +340,29 @@ class BackwardCell {
     T* const data = d_scores() + at;
     const bool simple = finite || !block.masks(strip);
     if (program_.normaliser == Normalise::softmax && reweights_.empty() && simple) {
-      product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
-              SoftmaxGradient<T>{data, kBlockRows, minus_delta(b) + r, weights() + at});
+      product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kStride,
+              SoftmaxGradient{data, kStride, minus_delta(b) + r, weights() + at});
     } else {
-      product(strip.cols, strip.vectors, Dv_, values, d_output(b) + r, kBlockRows,
-              Put<T>{data, kBlockRows});
-      if (!reweights_.empty()) reweights_.backward(block.tile(strip, data), at);
-      normaliser_backward(Block<T>::piece(strip, data), weights() + at, minus_delta(b) + r);
+      d_weights_of(block, b, strip, at, reweights_);
+      const Piece<T> piece = Block<T>::piece(strip, data);
+      if (is_entmax()) {
+        entmax_backward(piece, program_.alpha, weights() + at, minus_delta(b) + r);
+      } else {
+        normaliser_backward(program_.normaliser, piece, weights() + at, minus_delta(b) + r);
+      }
       if (program_.normaliser == Normalise::none)
         weigh_plainly(Block<T>::piece(strip, weights() + at));
     }
     if (!modifiers_.empty()) modifiers_.backward(block.tile(strip, data), at);
   }
 
-  // Turns the gradient of weights into that of scores; 0 for hidden keys.
-  void normaliser_backward(Piece<T> piece, const T* weight, const T* shift) const {
-    const TagOf<T> d;
-    const bool plain = program_.normaliser == Normalise::none;
-    const V hidden = hn::Set(d, plain ? kHidden : T(0));
-    for (std::int64_t k = 0; k < piece.keys; ++k) {
-      for (std::int64_t v = 0; v < piece.vectors; ++v) {
-        T* const x = piece.at(k, v);
-        const V w = hn::Load(d, weight + k * kBlockRows + v * kLanes);
-        V g = hn::Load(d, x);
-        if (program_.normaliser == Normalise::softmax) {
-          g = hn::Mul(w, hn::Add(g, hn::Load(d, shift + v * kLanes)));
-        } else if (!plain) {
-          g = hn::Mul(g, hn::NegMulAdd(w, w, w));
-        }
-        hn::Store(hn::IfThenZeroElse(hn::Eq(w, hidden), g), d, x);
-      }
-    }
-  }
-
   void add_d_queries(const Block<T>& block, std::int64_t b, const Strip& run, std::int64_t col,
                      bool finite) {
     const T* const data = d_scores() + Block<T>::offset(run, col);
     const AcrossRows<T> keys{keys_.row(run.col), keys_.stride};
-    const AddTo<T> out{d_queries(b) + run.vector * kLanes, kBlockRows};
+    const AddTo out{d_queries(b) + run.vector * kLanes, kStride};
     if (finite || !block.masks(run)) {
-      product(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
+      product(D_, run.vectors, run.cols, keys, data, kStride, out);
     } else {
       product_of_visible(D_, run.vectors, run.cols, keys, data, kBlockRows, out);
     }
@@ -359,22 +371,24 @@ class BackwardCell {
   void add_d_keys(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t col,
                   bool finite) {
     const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
-    const auto multiply = finite || !block.masks(strip) ? product<AlongRows<T>, AddTo<T>>
-                                                        : product_by_visible<AlongRows<T>, T>;
+    const auto multiply = finite || !block.masks(strip)
+                              ? product<AlongRows<T>, std::int64_t, AddTo<T>>
+                              : product_by_visible<AlongRows<T>, AddTo<T>>;
     multiply(strip.cols, key_width_ / kLanes, block.rows_of(strip),
-             AlongRows<T>{d_scores() + Block<T>::offset(strip, col), kBlockRows}, q_rows(row).data,
-             q_rows(row).stride, AddTo<T>{d_keys(strip.col), key_width_});
+             AlongRows<T>{d_scores() + Block<T>::offset(strip, col), kBlockRows}, q_.at(row).data,
+             q_.at(row).stride, AddTo<T>{d_keys(strip.col), key_width_});
   }
 
   void add_d_values(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t col,
                     bool finite) {
     const std::int64_t row = b * kBlockRows + strip.vector * kLanes;
     const T* const read = reweights_.empty() ? weights() : read_weights();
-    const auto multiply = finite || !block.masks(strip) ? product<AlongRows<T>, AddTo<T>>
-                                                        : product_by_visible<AlongRows<T>, T>;
+    const auto multiply = finite || !block.masks(strip)
+                              ? product<AlongRows<T>, std::int64_t, AddTo<T>>
+                              : product_by_visible<AlongRows<T>, AddTo<T>>;
     multiply(strip.cols, value_width_ / kLanes, block.rows_of(strip),
-             AlongRows<T>{read + Block<T>::offset(strip, col), kBlockRows}, d_output_rows(row).data,
-             d_output_rows(row).stride, AddTo<T>{d_values(strip.col), value_width_});
+             AlongRows<T>{read + Block<T>::offset(strip, col), kBlockRows}, d_output_.at(row).data,
+             d_output_.at(row).stride, AddTo<T>{d_values(strip.col), value_width_});
   }
 
   void add_additive(const Block<T>& block, std::int64_t b, const Strip& strip, std::int64_t col) {
@@ -388,17 +402,11 @@ class BackwardCell {
 
   // Whether all values that a weight of 0 must cancel are finite, in the strips with hidden keys.
   bool masked_finite(const Block<T>& block, std::int64_t b) const {
-    std::int64_t checked = 0;
-    for (const Strip& strip : strips_) {
-      if (!block.masks(strip) || strip.col + strip.cols <= checked) continue;
-      checked = strip.col + strip.cols;
-      if (!ranges_[b].finite ||
-          !all_finite<T>({keys_.row(strip.col), keys_.stride}, strip.cols, D_) ||
-          !all_finite<T>({values_.row(strip.col), values_.stride}, strip.cols, Dv_)) {
-        return false;
-      }
-    }
-    return true;
+    return block.all_masked(strips_, [&](const Strip& strip) HWY_ATTR {
+      return ranges_[b].finite &&
+             all_finite<T>({keys_.row(strip.col), keys_.stride}, strip.cols, D_) &&
+             all_finite<T>({values_.row(strip.col), values_.stride}, strip.cols, Dv_);
+    });
   }
 
   // ---- memory ----------------------------------------------------------------------------------
@@ -415,6 +423,7 @@ class BackwardCell {
   T* d_output(std::int64_t b) const { return block_memory(b) + 2 * D_ * kBlockRows; }
   T* minus_delta(std::int64_t b) const { return d_output(b) + Dv_ * kBlockRows; }
   T* offset(std::int64_t b) const { return minus_delta(b) + kBlockRows; }
+  T* levels(std::int64_t b) const { return offset(b); }  // of entmax instead
   T* row_factors(std::int64_t b) const { return offset(b) + kBlockRows; }
   T* base(std::int64_t b) const { return row_factors(b) + kBlockRows; }
   T* d_keys(std::int64_t key) const { return gradients_.data() + (key - span_from_) * key_width_; }
@@ -430,8 +439,12 @@ class BackwardCell {
   PartAt at_;
   std::int64_t D_, Dv_, key_width_, value_width_, queries_, blocks_, tile_keys_, tile_;
   Scratch<KeyRange> ranges_;  // range of visible keys of each block in this part
-  Scratch<T> packed_, padded_q_, padded_d_output_, gradients_, tiles_;
+  Scratch<T> packed_;
+  PaddedRows<T> q_, d_output_;
+  Scratch<T> gradients_, tiles_;
   StageRun<T> modifiers_, reweights_;
+  Scratch<T> unused_sums_;
+  StageRun<T> first_reweights_;  // for find_delta, with the same memory
   RowsOf<const T> keys_, values_;
   std::int64_t span_from_ = 0;
   T cut_scores_[kBlockRows];  // for top_k

@@ -12,6 +12,7 @@
 #include "heed/kernels/attention/additive-inl.h"
 #include "heed/kernels/attention/program.h"
 #include "heed/kernels/attention/stages.h"
+#include "heed/kernels/attention/visible_products-inl.h"
 #include "heed/kernels/attention/weights-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -53,8 +54,15 @@ template <typename T>
 struct TileUnit {
   T log2, from_score, to_score;
 
-  explicit TileUnit(const AttentionProgram<T>& program)
+  /// With `products`, tiles hold products of queries and keys without their scale.
+  explicit TileUnit(const AttentionProgram<T>& program, bool products = false)
       : log2(kLog2EOf<T>), from_score(1), to_score(1) {
+    if (products) {
+      log2 *= program.scale;
+      from_score = T(1) / program.scale;
+      to_score = program.scale;
+      return;
+    }
     if (!runs_plain(program)) return;
     log2 = kPlainUnit;
     from_score = kLog2EOf<T> / kPlainUnit;
@@ -68,11 +76,13 @@ class Block {
  public:
   static constexpr std::int64_t kLanes = kLanesOf<T>;
   static constexpr std::int64_t kBlockRows = kBlockRowsOf<T>;
+  static constexpr Fixed<kBlockRows> kStride{};
 
-  Block(const AttentionProgram<T>& program, std::int64_t batch, std::int64_t head, std::int64_t row)
+  Block(const AttentionProgram<T>& program, std::int64_t batch, std::int64_t head, std::int64_t row,
+        bool products = false)
       : program_(program),
-        unit_(program),
-        plain_(runs_plain(program)),
+        unit_(program, products),
+        plain_(runs_plain(program) && !products),
         batch_(batch),
         head_(head),
         row_(row),
@@ -135,20 +145,38 @@ class Block {
     return strip.kind != Strip::Kind::open || program_.top_k > 0;
   }
 
+  /// Whether f holds for all strips with hidden keys; of several with the same keys, for the first.
+  template <class F>
+  bool all_masked(const KeyPlan::Strips& strips, const F& f) const {
+    std::int64_t checked = 0;
+    for (const Strip& strip : strips) {
+      if (!masks(strip) || strip.col + strip.cols <= checked) continue;
+      checked = strip.col + strip.cols;
+      if (!f(strip)) return false;
+    }
+    return true;
+  }
+
   /// Scores of a strip after all modifiers; -inf where hidden.
   void scores(const Strip& strip, RowsOf<const T> keys, const T* queries, T* data,
               const StageRun<T>& modifiers, std::int64_t at) const {
     const T* const q = queries + strip.vector * kLanes;
     const AlongRows rows{keys.row(strip.col), keys.stride};
-    const Put out{data, kBlockRows};
+    const Put out{data, kStride};
     if (program_.additive == nullptr && ahead_ != nullptr && strip.kind == Strip::Kind::open) {
       product(strip.cols, strip.vectors, program_.shape.D, AlongRowsFetching{rows, ahead_}, q,
-              kBlockRows, out);
+              kStride, out);
     } else if (program_.additive == nullptr) {
-      product(strip.cols, strip.vectors, program_.shape.D, rows, q, kBlockRows, out);
+      product(strip.cols, strip.vectors, program_.shape.D, rows, q, kStride, out);
     } else {
       additive_scores(additive(strip, keys, queries), piece(strip, data));
     }
+    finish_scores(strip, data, modifiers, at);
+  }
+
+  /// Modifiers and masks.
+  void finish_scores(const Strip& strip, T* data, const StageRun<T>& modifiers,
+                     std::int64_t at) const {
     if (!modifiers.empty()) modifiers.forward(tile(strip, data), at);
     if (strip.kind != Strip::Kind::open) hide(strip, data);
     if (cut_scores_ != nullptr) {
@@ -167,6 +195,21 @@ class Block {
     run(piece(strip, data), unit_.log2, refs.from(r), rows + r);
   }
 
+  /// scores and weigh_strip in one: in the product itself where nothing comes between.
+  template <Then kThen>
+  void weights(const Strip& strip, RowsOf<const T> keys, const T* queries, T* data,
+               const StageRun<T>& modifiers, std::int64_t at, const References<T>& refs,
+               T* rows) const {
+    if constexpr (kWeighInProduct) {
+      if (plain_ && modifiers.empty() && !refs.far && cut_scores_ == nullptr &&
+          strip.kind == Strip::Kind::open) {
+        return weigh_product<kThen>(strip, keys, queries, data, refs, rows);
+      }
+    }
+    scores(strip, keys, queries, data, modifiers, at);
+    weigh_strip<kThen>(strip, data, refs, rows);
+  }
+
   AdditiveOperands<T> additive(const Strip& strip, RowsOf<const T> keys, const T* queries) const {
     return {{keys.row(strip.col), keys.stride},
             queries + strip.vector * kLanes,
@@ -176,11 +219,38 @@ class Block {
   }
 
  private:
+  template <Then kThen>
+  void weigh_product(const Strip& strip, RowsOf<const T> keys, const T* queries, T* data,
+                     const References<T>& refs, T* rows) const {
+    const std::int64_t r = strip.vector * kLanes, width = strip.vectors * kLanes;
+    const AlongRows<T> along{keys.row(strip.col), keys.stride};
+    HWY_ALIGN T sums[kBlockRows];
+    if constexpr (kThen == Then::sum) std::fill_n(sums, width, T(0));
+    const Weigh<kThen, T, Fixed<kBlockRows>> out{data, kStride, refs.offset + r,
+                                                 kThen == Then::sum ? sums : rows + r};
+    const T* const q = queries + r;
+    if (ahead_ != nullptr) {
+      product(strip.cols, strip.vectors, program_.shape.D, AlongRowsFetching<T>{along, ahead_}, q,
+              kStride, out);
+    } else {
+      product(strip.cols, strip.vectors, program_.shape.D, along, q, kStride, out);
+    }
+    if constexpr (kThen == Then::sum) {
+      const TagOf<T> d;
+      for (std::int64_t i = 0; i < width; i += kLanes) {
+        hn::Store(hn::Add(hn::Load(d, rows + r + i), hn::Load(d, sums + i)), d, rows + r + i);
+      }
+    }
+  }
+
   void hide(const Strip& strip, T* data) const {
     const Piece<T> scores = piece(strip, data);
     if (strip.kind == Strip::Kind::edge) {
       const std::int64_t r = strip.vector * kLanes;
       return hide_outside(scores, strip.col, plan_.first() + r, plan_.last() + r);
+    }
+    if (const auto [bytes, stride] = program_.mask->bits(batch_, head_); bytes != nullptr) {
+      return hide_bits(scores, row_ + strip.vector * kLanes, bytes + strip.col, stride);
     }
     HWY_ALIGN std::uint8_t visible[kStripKeys * kBlockRows] = {};
     Region where = region();

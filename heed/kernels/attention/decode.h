@@ -17,9 +17,11 @@ struct DecodeCall {
   Heads<float> log_sum_exp;  ///< Element r of a head is that of row r; data may be null.
 };
 
-/// Whether attention_decode supports the program: it has no additive scores and no top_k.
+/// Whether attention_decode supports the program: it has no additive scores, no top_k
+/// and no entmax.
 inline bool can_decode(const AttentionProgram<float>& program) {
-  return program.additive == nullptr && program.top_k == 0;
+  return program.additive == nullptr && program.top_k == 0 &&
+         program.normaliser != Normalise::entmax;
 }
 
 /// Computes the same as attention_forward, up to rounding, for programs it supports. Keys are

@@ -3,248 +3,323 @@
 #include "heed/kernels/foreach_target.h"  // must come before simd.h
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "heed/base/arena.h"
 #include "heed/base/error.h"
 #include "heed/base/flops.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/attention/paged.h"
+#include "heed/kernels/attention/paged_grid.h"
+#include "heed/kernels/attention/paged_products-inl.h"
+#include "heed/kernels/attention/weights-inl.h"
 #include "heed/kernels/math-inl.h"
-#include "heed/kernels/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr int kWidth = static_cast<int>(hn::MaxLanes(F32()));
-constexpr int kVectors = static_cast<int>(kPagePositions) / kWidth;  // of one feature of a page
-// Query heads that share the loads of keys and values, and pages whose scores are summed together.
-constexpr int kHeads = kVectors > 2 ? 2 : 4;
-constexpr int kPages = kVectors == 1 ? 4 : kVectors == 2 ? 2 : 1;
-constexpr int kColumns = kVectors > 2 ? 2 : 4;  // vectors of values summed together
+using paged::kWidth;
 
-// The heads of queries of one head of keys, of one sequence.
-class PagedHeads {
+constexpr float kNothing = -std::numeric_limits<float>::infinity();
+// Scores are multiplied by this: weights are powers of two.
+constexpr float kUnit = math::kLog2E;
+
+// Rows of queries of one head of keys, of one sequence, over the positions of some spans.
+template <typename E>
+class PagedRows {
  public:
-  PagedHeads(const PagedCall& call, std::int64_t row, std::int64_t g)
+  PagedRows(const PagedCall& call, const PagedGrid& grid, const PagedCell& cell)
       : call_(call),
+        grid_(grid),
+        cell_(cell),
         shape_(call.shape),
-        sequence_(call.sequences[row]),
-        heads_(call.H / call.shape.G),
-        pages_((sequence_.length + kPagePositions - 1) / kPagePositions),
+        sequence_(call.sequences[cell.row]),
         full_(sequence_.length / kPagePositions),
-        q_(call.q + row * call.q_stride + g * heads_ * shape_.D),
-        output_(call.output + (row * call.H + g * heads_) * shape_.Dv),
-        weights_(call.weights == nullptr
-                     ? nullptr
-                     : call.weights + (row * call.H + g * heads_) * call.weights_stride),
-        keys_at_(g * shape_.key_floats()),
-        values_at_(shape_.G * shape_.key_floats() + g * shape_.value_floats()),
-        stride_(pages_ * kPagePositions) {}
-
-  void run() const {
-    if (sequence_.length == 0) {
-      std::fill_n(output_, heads_ * shape_.Dv, 0.0f);
-      if (weights_ != nullptr) std::fill_n(weights_, heads_ * call_.weights_stride, 0.0f);
-      return;
+        pages_((sequence_.length + kPagePositions - 1) / kPagePositions),
+        width_(shape_.padded_values()),
+        q_(cell.count * shape_.D),
+        scores_(cell.count * kBlockPositions),
+        sums_(cell.count * width_),
+        totals_(cell.count * kWidth),
+        rows_(cell.count) {
+    for (std::int64_t j = 0; j < cell.count; ++j) {
+      const std::int64_t t = (cell.first + j) / grid.group;
+      const std::int64_t head = cell.g * grid.group + (cell.first + j) % grid.group;
+      rows_[j] = {.head = head,
+                  .t = t,
+                  .begin = call.begin(cell.row, t),
+                  .end = call.end(cell.row, t),
+                  .top = kNothing};
+      const float* const from =
+          call.q + cell.row * call.q_row + head * call.q_head + t * call.q_position;
+      const float scale = call.scale * kUnit;
+      for (std::int64_t i = 0; i < shape_.D; ++i) q_[j * shape_.D + i] = from[i] * scale;
     }
-    const Scratch<float> scores(heads_ * stride_);
-    std::int64_t r = 0;
-    for (; r + kHeads <= heads_; r += kHeads) run_heads<kHeads>(r, scores.data() + r * stride_);
-    for (; r + 2 <= heads_; r += 2) run_heads<2>(r, scores.data() + r * stride_);
-    for (; r < heads_; ++r) run_heads<1>(r, scores.data() + r * stride_);
+  }
+
+  void run() {
+    for (std::int64_t span = cell_.first_span; span < cell_.last_span; ++span) run_span(span);
   }
 
  private:
-  template <int R>
-  void run_heads(std::int64_t first, float* scores) const {
-    std::int64_t page = 0;
-    for (; page + kPages <= full_; page += kPages) score<R, kPages>(first, page, scores);
-    for (; page < full_; ++page) score<R, 1>(first, page, scores);
-    if (full_ < pages_) {
-      for (int r = 0; r < R; ++r) score_last(first + r, scores + r * stride_);
-    }
-    for (int r = 0; r < R; ++r) weigh(first + r, scores + r * stride_);
-    std::int64_t column = 0;
-    const std::int64_t columns = shape_.padded_values();
-    for (; column + kColumns * kWidth <= columns; column += kColumns * kWidth) {
-      sum_values<R, kColumns>(first, column, scores);
-    }
-    for (; column < shape_.Dv; column += kWidth) sum_values<R, 1>(first, column, scores);
-  }
+  struct Row {
+    std::int64_t head, t;     // of the query
+    std::int64_t begin, end;  // the positions that it attends to
+    float top;                // the greatest score so far
+  };
 
-  // The scores of the last page, whose keys follow each other.
-  HWY_INLINE void score_last(std::int64_t head, float* scores) const {
-    const F32 d;
-    const float* const q = q_ + head * shape_.D;
-    const float* const keys = sequence_.pages[full_] + keys_at_;
-    for (std::int64_t i = full_ * kPagePositions; i < sequence_.length; ++i) {
-      const float* const key = keys + (i - full_ * kPagePositions) * shape_.D;
-      VF sum = hn::Zero(d);
-      std::int64_t at = 0;
-      for (; at + kWidth <= shape_.D; at += kWidth) {
-        sum = hn::MulAdd(hn::LoadU(d, q + at), hn::LoadU(d, key + at), sum);
-      }
-      if (at < shape_.D) {
-        const auto rest = static_cast<std::size_t>(shape_.D - at);
-        sum = hn::MulAdd(LoadFirst(d, q + at, rest), LoadFirst(d, key + at, rest), sum);
-      }
-      scores[i] = hn::GetLane(hn::SumOfLanes(d, sum)) * call_.scale;
+  void run_span(std::int64_t span) {
+    std::fill_n(sums_.data(), sums_.size(), 0.0f);
+    std::fill_n(totals_.data(), totals_.size(), 0.0f);
+    for (std::int64_t j = 0; j < cell_.count; ++j) rows_[j].top = kNothing;
+    const std::int64_t first = std::max(span * kSpanPositions, rows_[0].begin);
+    const std::int64_t last = std::min((span + 1) * kSpanPositions, rows_[cell_.count - 1].end);
+    for (std::int64_t at = first; at < last;) {
+      const std::int64_t block = at / kBlockPositions * kBlockPositions;
+      const std::int64_t next = std::min(last, block + kBlockPositions);
+      run_block(block, at, next);
+      at = next;
+    }
+    for (std::int64_t j = 0; j < cell_.count; ++j) {
+      const float total = hn::GetLane(hn::SumOfLanes(F32(), hn::LoadU(F32(), total_of(j))));
+      store(rows_[j], total, sums_.data() + j * width_, span);
     }
   }
 
-  // The scores of P full pages: sums of C parts of the features.
-  template <int R, int P>
-  HWY_INLINE void score(std::int64_t first, std::int64_t page, float* scores) const {
-    // Fewer sums than the multipliers have stages would have to wait for each other.
-    constexpr int C = R * P * kVectors >= 8 ? 1 : R * P * kVectors >= 4 ? 2 : 4;
+  // The positions [first, last) of the block of positions that starts at `block`.
+  void run_block(std::int64_t block, std::int64_t first, std::int64_t last) {
+    score(block, first, last);
+    for (std::int64_t j = 0; j < cell_.count; ++j) {
+      modify(j, block, first, last);
+      weigh(j, block, first, last);
+    }
+    add_values(block, first, last);
+  }
+
+  // ---- products ----
+
+  // The keys, or the values, of the pages of a block.
+  paged::Pages<E> pages_of(std::int64_t block, std::int64_t last, std::int64_t part) const {
+    paged::Pages<E> pages;
+    const std::int64_t first = block / kPagePositions;
+    for (std::int64_t i = 0; (first + i) * kPagePositions < last; ++i) {
+      const std::byte* const now = sequence_.pages[first + i];
+      pages.now[i] = now == nullptr ? nullptr : numbers(now + part);
+      const std::int64_t later = first + i + kBlockPages;
+      pages.later[i] = later < pages_ ? sequence_.pages[later] + part : nullptr;
+    }
+    return pages;
+  }
+
+  void score(std::int64_t block, std::int64_t first, std::int64_t last) const {
+    const auto keys = pages_of(block, last, shape_.keys_at(cell_.g));
+    const auto fetched = without_later(keys);
+    const std::int64_t start = block / kPagePositions;
+    const std::int64_t pages = (last + kPagePositions - 1) / kPagePositions;
+    const auto from = static_cast<int>(first / kPagePositions - start);
+    const auto to = static_cast<int>(std::min(pages, full_) - start);
+    paged::for_rows(cell_.count, [&](auto rows, std::int64_t j) HWY_ATTR {
+      constexpr int R = decltype(rows)::value;
+      const paged::Rows these{q_.data() + j * shape_.D, shape_.D,
+                              scores_.data() + j * kBlockPositions};
+      paged::score_pages<R>(these, j == 0 ? keys : fetched, from, to);
+      if (full_ < pages) {
+        paged::score_keys<R>(these, keys.now[full_ - start], full_ * kPagePositions - block,
+                             last - full_ * kPagePositions);
+      }
+    });
+  }
+
+  void add_values(std::int64_t block, std::int64_t first, std::int64_t last) const {
+    const auto values = pages_of(block, last, shape_.values_at(cell_.g));
+    const auto fetched = without_later(values);
+    paged::for_rows(cell_.count, [&](auto rows, std::int64_t j) HWY_ATTR {
+      paged::add_values<decltype(rows)::value>(
+          paged::Values<E>{.pages = j == 0 ? values : fetched,
+                           .first = first - block,
+                           .last = last - block,
+                           .width = width_,
+                           .weights = scores_.data() + j * kBlockPositions,
+                           .sums = sums_.data() + j * width_});
+    });
+  }
+
+  static paged::Pages<E> without_later(paged::Pages<E> pages) {
+    std::fill_n(pages.later, kBlockPages, nullptr);
+    return pages;
+  }
+
+  const E* numbers(const std::byte* part) const {
+    return reinterpret_cast<const E*>(part + shape_.scale_bytes());
+  }
+
+  // ---- scores and weights ----
+
+  // Multiplies the numbers of [first, last) by the scales of their positions.
+  HWY_INLINE void apply_scales(float* x, std::int64_t block, std::int64_t first, std::int64_t last,
+                               std::int64_t part) const {
     const F32 d;
-    const float* keys[P];
-    for (int p = 0; p < P; ++p) keys[p] = sequence_.pages[page + p] + keys_at_;
-    VF sum[C][R][P * kVectors];
-#pragma GCC unroll 4
-    for (int c = 0; c < C; ++c) {
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 8
-        for (int j = 0; j < P * kVectors; ++j) sum[c][r][j] = hn::Zero(d);
-      }
-    }
-    const float* const q = q_ + first * shape_.D;
-    const auto add_feature = [&](std::int64_t i, VF(&to)[R][P * kVectors]) HWY_ATTR {
-      VF key[P * kVectors];
-#pragma GCC unroll 8
-      for (int j = 0; j < P * kVectors; ++j) {
-        key[j] = hn::LoadU(d, keys[j / kVectors] + i * kPagePositions + j % kVectors * kWidth);
-      }
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-        const VF feature = hn::Set(d, q[r * shape_.D + i]);
-#pragma GCC unroll 8
-        for (int j = 0; j < P * kVectors; ++j) to[r][j] = hn::MulAdd(feature, key[j], to[r][j]);
-      }
-    };
-    std::int64_t i = 0;
-    for (; i + C <= shape_.D; i += C) {
-#pragma GCC unroll 4
-      for (int c = 0; c < C; ++c) add_feature(i + c, sum[c]);
-    }
-    for (; i < shape_.D; ++i) add_feature(i, sum[0]);
-    const VF scale = hn::Set(d, call_.scale);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 8
-      for (int j = 0; j < P * kVectors; ++j) {
-        VF total = sum[0][r][j];
-#pragma GCC unroll 4
-        for (int c = 1; c < C; ++c) total = hn::Add(total, sum[c][r][j]);
-        hn::StoreU(hn::Mul(total, scale), d,
-                   scores + r * stride_ + page * kPagePositions + j * kWidth);
+    for (std::int64_t page = first / kPagePositions; page * kPagePositions < last; ++page) {
+      const auto* const scales = reinterpret_cast<const float*>(sequence_.pages[page] + part);
+      float* const to = x + page * kPagePositions - block;
+      for (std::int64_t i = 0; i < kPagePositions; i += kWidth) {
+        hn::StoreU(hn::Mul(hn::LoadU(d, to + i), hn::LoadU(d, scales + i)), d, to + i);
       }
     }
   }
 
-  // Scores become weights.
-  HWY_INLINE void weigh(std::int64_t head, float* scores) const {
+  // Scores of row j: scales of int8, bias, soft cap; then what the query does not attend to.
+  HWY_INLINE void modify(std::int64_t j, std::int64_t block, std::int64_t first,
+                         std::int64_t last) const {
     const F32 d;
-    const std::int64_t n = sequence_.length;
+    const Row& row = rows_[j];
+    float* const scores = scores_.data() + j * kBlockPositions;
+    if constexpr (std::is_same_v<E, std::int8_t>) {
+      apply_scales(scores, block, first, last, shape_.keys_at(cell_.g));
+    }
+    if (call_.bias.numbers != nullptr) {
+      const PagedBias& bias = call_.bias;
+      const float* const more = bias.numbers + row.head * bias.head_stride + bias.count - row.end;
+      const std::int64_t visible = std::min(last, row.end);
+      for (std::int64_t i = first; i < visible; ++i) scores[i - block] += kUnit * more[i];
+    }
     if (call_.soft_cap > 0.0f) {
-      const VF cap = hn::Set(d, call_.soft_cap), inverse = hn::Set(d, 1.0f / call_.soft_cap);
-      for (std::int64_t i = 0; i < stride_; i += kWidth) {
+      const float most = call_.soft_cap * kUnit;
+      const VF cap = hn::Set(d, most), inverse = hn::Set(d, 1.0f / most);
+      for (std::int64_t i = 0; i < kBlockPositions; i += kWidth) {
         const VF x = hn::LoadU(d, scores + i);
         hn::StoreU(hn::Mul(cap, Tanh(d, hn::Mul(x, inverse))), d, scores + i);
       }
     }
-    std::fill(scores + n, scores + stride_, -std::numeric_limits<float>::infinity());
-    const VF top = hn::Set(d, max_row(scores, n, -std::numeric_limits<float>::infinity()));
-    VF total = hn::Zero(d);
-    for (std::int64_t i = 0; i < stride_; i += kWidth) {
-      const VF weight = Exp(d, hn::Sub(hn::LoadU(d, scores + i), top));
+    const std::int64_t from = std::max(first, row.begin), to = std::min(last, row.end);
+    if (from > block) std::fill_n(scores, std::min(from - block, kBlockPositions), kNothing);
+    if (to < block + kBlockPositions) {
+      const std::int64_t hidden = std::max<std::int64_t>(to - block, 0);
+      std::fill(scores + hidden, scores + kBlockPositions, kNothing);
+    }
+    if (call_.weights == nullptr) return;
+    float* const seen =
+        call_.weights + ((cell_.row * call_.H + row.head) * call_.T + row.t) * call_.weights_stride;
+    std::copy(scores + first - block, scores + last - block, seen + first);
+  }
+
+  // Scores of row j become weights relative to the greatest score so far.
+  HWY_INLINE void weigh(std::int64_t j, std::int64_t block, std::int64_t first, std::int64_t last) {
+    const F32 d;
+    Row& row = rows_[j];
+    float* const scores = scores_.data() + j * kBlockPositions;
+    if (std::max(first, row.begin) >= std::min(last, row.end)) {
+      std::fill_n(scores, kBlockPositions, 0.0f);
+      return;
+    }
+    VF most = hn::LoadU(d, scores);
+#pragma GCC unroll 16
+    for (std::int64_t i = kWidth; i < kBlockPositions; i += kWidth) {
+      most = hn::Max(most, hn::LoadU(d, scores + i));
+    }
+    const float top = hn::GetLane(hn::MaxOfLanes(d, most));
+    if (top > row.top) rescale(j, top);
+    const VF base = hn::Set(d, row.top);
+    VF total = hn::LoadU(d, total_of(j));
+#pragma GCC unroll 4
+    for (std::int64_t i = 0; i < kBlockPositions; i += kWidth) {
+      const VF weight = Exp2Weight<float>(hn::Sub(hn::LoadU(d, scores + i), base));
       total = hn::Add(total, weight);
       hn::StoreU(weight, d, scores + i);
     }
-    const VF factor = hn::Set(d, 1.0f / hn::GetLane(hn::SumOfLanes(d, total)));
-    for (std::int64_t i = 0; i < stride_; i += kWidth) {
-      hn::StoreU(hn::Mul(hn::LoadU(d, scores + i), factor), d, scores + i);
-    }
-    if (weights_ == nullptr) return;
-    float* const to = weights_ + head * call_.weights_stride;
-    std::copy_n(scores, n, to);
-    std::fill_n(to + n, call_.weights_stride - n, 0.0f);
-  }
-
-  // N vectors of the output of R heads: the sum of values times weights, even and odd positions
-  // apart.
-  template <int R, int N>
-  HWY_INLINE void sum_values(std::int64_t first, std::int64_t column, const float* weights) const {
-    const F32 d;
-    const std::int64_t width = shape_.padded_values();
-    VF sum[2][R][N];
-#pragma GCC unroll 2
-    for (int half = 0; half < 2; ++half) {
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 8
-        for (int j = 0; j < N; ++j) sum[half][r][j] = hn::Zero(d);
-      }
-    }
-    for (std::int64_t page = 0; page < pages_; ++page) {
-      const float* const values = sequence_.pages[page] + values_at_ + column;
-      const float* const w = weights + page * kPagePositions;
-      const std::int64_t count = std::min(kPagePositions, sequence_.length - page * kPagePositions);
-      std::int64_t i = 0;
-      for (; i + 2 <= count; i += 2) {
-#pragma GCC unroll 2
-        for (int half = 0; half < 2; ++half) {
-          add<R, N>(values + (i + half) * width, w + i + half, sum[half]);
-        }
-      }
-      if (i < count) add<R, N>(values + i * width, w + i, sum[0]);
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
-#pragma GCC unroll 8
-      for (int j = 0; j < N; ++j) {
-        const std::int64_t at = column + j * kWidth;
-        const VF value = hn::Add(sum[0][r][j], sum[1][r][j]);
-        float* const to = output_ + (first + r) * shape_.Dv + at;
-        if (at + kWidth <= shape_.Dv) {
-          hn::StoreU(value, d, to);
-        } else if (at < shape_.Dv) {
-          StoreFirst(value, d, to, static_cast<std::size_t>(shape_.Dv - at));
-        }
-      }
+    hn::StoreU(total, d, total_of(j));
+    if constexpr (std::is_same_v<E, std::int8_t>) {
+      apply_scales(scores, block, first, last, shape_.values_at(cell_.g));
     }
   }
 
-  template <int R, int N>
-  HWY_INLINE void add(const float* values, const float* weights, VF (&sum)[R][N]) const {
+  // A greater score was found.
+  void rescale(std::int64_t j, float top) {
     const F32 d;
-    VF value[N];
-#pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) value[j] = hn::LoadU(d, values + j * kWidth);
-#pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
-      const VF weight = hn::Set(d, weights[r * stride_]);
-#pragma GCC unroll 8
-      for (int j = 0; j < N; ++j) sum[r][j] = hn::MulAdd(weight, value[j], sum[r][j]);
+    const VF factor = Exp2Weight<float>(hn::Set(d, rows_[j].top - top));
+    hn::StoreU(hn::Mul(hn::LoadU(d, total_of(j)), factor), d, total_of(j));
+    for (std::int64_t i = 0; i < width_; i += kWidth) {
+      float* const sum = sums_.data() + j * width_ + i;
+      hn::StoreU(hn::Mul(hn::LoadU(d, sum), factor), d, sum);
     }
+    rows_[j].top = top;
   }
+
+  // ---- results ----
+
+  // The output, or a part of it if there are several spans.
+  void store(const Row& row, float total, const float* sums, std::int64_t span) const {
+    if (float* const part = grid_.part(cell_.row, row.t, row.head, span); part != nullptr) {
+      part[0] = row.top;
+      part[1] = total;
+      std::copy_n(sums, shape_.Dv, part + 2);
+      return;
+    }
+    float* const output =
+        call_.output + ((cell_.row * call_.T + row.t) * call_.H + row.head) * shape_.Dv;
+    const float factor = total == 0.0f ? 0.0f : 1.0f / total;
+    for (std::int64_t i = 0; i < shape_.Dv; ++i) output[i] = sums[i] * factor;
+  }
+
+  float* total_of(std::int64_t j) const { return totals_.data() + j * kWidth; }
 
   const PagedCall& call_;
+  const PagedGrid& grid_;
+  const PagedCell cell_;
   const PageShape shape_;
-  PagedSequence sequence_;
-  std::int64_t heads_, pages_, full_;  // pages, and full pages
-  const float* q_;
-  float* output_;
-  float* weights_;
-  std::int64_t keys_at_, values_at_;
-  std::int64_t stride_;  // of the scores of a head
+  const PagedSequence sequence_;
+  std::int64_t full_;      // number of full pages
+  std::int64_t pages_;     // number of all pages
+  std::int64_t width_;     // padded Dv
+  Scratch<float> q_;       // [rows, D], scaled
+  Scratch<float> scores_;  // [rows, kBlockPositions]: scores, then weights
+  Scratch<float> sums_;    // [rows, width]
+  Scratch<float> totals_;  // [rows, kWidth]
+  Scratch<Row> rows_;
 };
 
-void run_heads(const PagedCall& call, std::int64_t row, std::int64_t g) {
-  PagedHeads(call, row, g).run();
+void run_cell(const PagedCall& call, const PagedGrid& grid, const PagedCell& cell) {
+  switch (call.shape.form) {
+    case CacheForm::f32:
+      return PagedRows<float>(call, grid, cell).run();
+    case CacheForm::bf16:
+      return PagedRows<BFloat16>(call, grid, cell).run();
+    case CacheForm::int8:
+      return PagedRows<std::int8_t>(call, grid, cell).run();
+  }
+}
+
+// Joins the spans of one query of one head, and turns its scores into weights.
+void join_spans(const PagedCall& call, const PagedGrid& grid, std::int64_t i) {
+  const F32 d;
+  const std::int64_t h = i % call.H, t = i / call.H % call.T, row = i / call.H / call.T;
+  const std::int64_t Dv = call.shape.Dv;
+  float top = kNothing;
+  const std::int64_t first = grid.first_span(row), last = grid.last_span(row);
+  for (std::int64_t span = first; span < last; ++span) {
+    top = std::max(top, grid.part(row, t, h, span)[0]);
+  }
+  float* const output = call.output + i * Dv;
+  std::fill_n(output, Dv, 0.0f);
+  float total = 0.0f;
+  for (std::int64_t span = first; span < last; ++span) {
+    const float* const part = grid.part(row, t, h, span);
+    if (part[1] == 0.0f) continue;
+    const float factor = hn::GetLane(Exp2Weight<float>(hn::Set(d, part[0] - top)));
+    total += factor * part[1];
+    for (std::int64_t at = 0; at < Dv; ++at) output[at] += factor * part[2 + at];
+  }
+  const float factor = total == 0.0f ? 0.0f : 1.0f / total;
+  for (std::int64_t at = 0; at < Dv; ++at) output[at] *= factor;
+  if (call.weights == nullptr) return;
+  float* const weights = call.weights + ((row * call.H + h) * call.T + t) * call.weights_stride;
+  const VF base = hn::Set(d, total == 0.0f ? 0.0f : top), scale = hn::Set(d, factor);
+  map_row(call.weights_stride, [&](auto part, std::int64_t at) HWY_ATTR {
+    const VF weight = Exp2Weight<float>(hn::Sub(part.load(weights + at), base));
+    part.store(hn::Mul(weight, scale), weights + at);
+  });
 }
 
 }  // namespace
@@ -253,61 +328,27 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace heed::kernels {
-
-HWY_EXPORT(run_heads);
-
-void attention_paged(const PagedCall& call) {
-  const auto run = &HEED_DISPATCH(run_heads);
-  const PageShape& shape = call.shape;
-  std::int64_t positions = 0;
-  for (std::int64_t row = 0; row < call.rows; ++row) positions += call.sequences[row].length;
-  const std::int64_t of_position = call.H * (shape.D + shape.Dv);
-  add_flops(2 * positions * of_position);
-  if (call.rows == 0) return;
-  const std::int64_t cost = positions / call.rows * of_position / shape.G + 1;
-  parallel_for(call.rows * shape.G, cost,
-               [&](std::int64_t i) { run(call, i / shape.G, i % shape.G); });
-}
-
 namespace {
 
-float* keys_of(const PageShape& shape, std::int64_t g, float* page) {
-  return page + g * shape.key_floats();
-}
-float* values_of(const PageShape& shape, std::int64_t g, float* page) {
-  return page + shape.G * shape.key_floats() + g * shape.value_floats();
-}
-
-// [16, D] -> [D, 16] in place.
-void transpose_keys(std::int64_t D, float* keys) {
-  const Scratch<float> rows(kPagePositions * D);
-  std::copy_n(keys, kPagePositions * D, rows.data());
-  for (std::int64_t i = 0; i < D; ++i) {
-    for (std::int64_t slot = 0; slot < kPagePositions; ++slot) *keys++ = rows[slot * D + i];
-  }
-}
+HWY_EXPORT(run_cell);
+HWY_EXPORT(join_spans);
 
 }  // namespace
 
-void write_position(const PageShape& shape, std::int64_t slot, const float* k,
-                    std::int64_t k_stride, const float* v, std::int64_t v_stride, float* page) {
-  for (std::int64_t g = 0; g < shape.G; ++g) {
-    float* const keys = keys_of(shape, g, page);
-    std::copy_n(k + g * k_stride, shape.D, keys + slot * shape.D);
-    if (slot == kPagePositions - 1) transpose_keys(shape.D, keys);
-    float* const values = values_of(shape, g, page) + slot * shape.padded_values();
-    std::copy_n(v + g * v_stride, shape.Dv, values);
-    std::fill_n(values + shape.Dv, shape.padded_values() - shape.Dv, 0.0f);
+void attention_paged(const PagedCall& call) {
+  const PagedGrid grid(call);
+  add_flops(grid.flops());
+  if (call.weights != nullptr) {
+    std::fill_n(call.weights, call.rows * call.H * call.T * call.weights_stride,
+                -std::numeric_limits<float>::infinity());
   }
-}
-
-void copy_positions(const PageShape& shape, std::int64_t count, const float* from, float* to) {
-  HEED_ASSERT(count < kPagePositions);
-  for (std::int64_t g = 0; g < shape.G; ++g) {
-    const std::int64_t keys = keys_of(shape, g, to) - to, values = values_of(shape, g, to) - to;
-    std::copy_n(from + keys, count * shape.D, to + keys);
-    std::copy_n(from + values, count * shape.padded_values(), to + values);
-  }
+  const auto run = &HEED_DISPATCH(run_cell);
+  parallel_for(grid.cells(), grid.cell_cost(),
+               [&](std::int64_t i) { run(call, grid, grid.cell(i)); });
+  if (!grid.has_parts()) return;
+  const auto join = &HEED_DISPATCH(join_spans);
+  parallel_for(call.rows * call.T * call.H, grid.join_cost(),
+               [&](std::int64_t i) { join(call, grid, i); });
 }
 
 }  // namespace heed::kernels

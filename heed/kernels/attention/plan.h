@@ -42,6 +42,7 @@ class KeyPlan {
   /// All visible keys are in [begin, end).
   std::int64_t begin() const { return begin_; }
   std::int64_t end() const { return end_; }
+  std::int64_t keys() const { return std::max<std::int64_t>(end_ - begin_, 0); }
 
   /// Cuts keys [from, to), at most kMaxTileKeys of them, into strips.
   class Strips {

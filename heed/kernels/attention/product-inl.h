@@ -60,6 +60,11 @@ struct AcrossRows {
   AcrossRows from(std::int64_t i) const { return {data + i, stride}; }
 };
 
+/// A distance that is a constant: the addresses of a block are then offsets of one register, which
+/// is much of the time of short products.
+template <std::int64_t n>
+using Fixed = std::integral_constant<std::int64_t, n>;
+
 template <int M, int N, typename T>
 HWY_INLINE void store_block(const VecOf<T> (&x)[M][N], T* c, std::int64_t stride) {
 #pragma GCC unroll 16
@@ -70,13 +75,13 @@ HWY_INLINE void store_block(const VecOf<T> (&x)[M][N], T* c, std::int64_t stride
 }
 
 // Out types: the initial value of C and how its registers are stored. `from` moves to a later row
-// and lane.
+// and lane. Stride is std::int64_t or Fixed.
 
 /// C = the product.
-template <typename T>
+template <typename T, typename Stride = std::int64_t>
 struct Put {
   T* c;
-  std::int64_t stride;
+  [[no_unique_address]] Stride stride;
   HWY_INLINE VecOf<T> start(int /*i*/, int /*lane*/) const { return hn::Zero(TagOf<T>()); }
   template <int M, int N>
   HWY_INLINE void done(const VecOf<T> (&x)[M][N]) const {
@@ -86,10 +91,10 @@ struct Put {
 };
 
 /// C += the product.
-template <typename T>
+template <typename T, typename Stride = std::int64_t>
 struct AddTo {
   T* c;
-  std::int64_t stride;
+  [[no_unique_address]] Stride stride;
   HWY_INLINE VecOf<T> start(int i, int lane) const {
     return hn::Load(TagOf<T>(), c + i * stride + lane);
   }
@@ -101,10 +106,10 @@ struct AddTo {
 };
 
 /// C = weights * (x - delta): the gradient of softmax from that of the weights.
-template <typename T>
+template <typename T, typename Stride = std::int64_t>
 struct SoftmaxGradient {
   T* c;
-  std::int64_t stride;
+  [[no_unique_address]] Stride stride;
   const T* minus_delta;
   const T* weights;
   HWY_INLINE VecOf<T> start(int /*i*/, int /*lane*/) const { return hn::Zero(TagOf<T>()); }
@@ -127,12 +132,23 @@ struct SoftmaxGradient {
   }
 };
 
+/// How a product multiplies elements of one type: a number of A, repeated in all lanes, by a vector
+/// of B, added to a vector of C.
+template <typename Value>
+struct Multiply {
+  using Sum = Value;
+  using Vector = VecOf<Value>;
+  static HWY_INLINE Vector load(const Value* b) { return hn::LoadU(TagOf<Value>(), b); }
+  static HWY_INLINE Vector repeat(Value a) { return hn::Set(TagOf<Value>(), a); }
+  static HWY_INLINE Vector add(Vector a, Vector b, Vector c) { return hn::MulAdd(a, b, c); }
+};
+
 /// M rows and N vectors of C, all in registers.
-template <int M, int N, class A, class Out>
+template <int M, int N, class A, typename Stride, class Out>
 HWY_INLINE void product_block(std::int64_t depth, A a, const typename A::Value* HWY_RESTRICT b,
-                              std::int64_t b_stride, Out out) {
-  using T = typename A::Value;
-  const TagOf<T> d;
+                              Stride b_stride, Out out) {
+  using By = Multiply<typename A::Value>;
+  using T = typename By::Sum;
   constexpr int kW = kLanesOf<T>;
   VecOf<T> c[M][N];
 #pragma GCC unroll 16
@@ -142,48 +158,55 @@ HWY_INLINE void product_block(std::int64_t depth, A a, const typename A::Value* 
   }
 #pragma GCC unroll 2
   for (std::int64_t k = 0; k < depth; ++k) {
-    VecOf<T> row[N];
+    typename By::Vector row[N];
 #pragma GCC unroll 8
-    for (int j = 0; j < N; ++j) row[j] = hn::LoadU(d, b + k * b_stride + j * kW);
+    for (int j = 0; j < N; ++j) row[j] = By::load(b + k * b_stride + j * kW);
 #pragma GCC unroll 16
     for (int i = 0; i < M; ++i) {
-      const VecOf<T> factor = hn::Set(d, a.at(i, k));
+      const auto factor = By::repeat(a.at(i, k));
 #pragma GCC unroll 8
-      for (int j = 0; j < N; ++j) c[i][j] = hn::MulAdd(factor, row[j], c[i][j]);
+      for (int j = 0; j < N; ++j) c[i][j] = By::add(factor, row[j], c[i][j]);
     }
   }
   out.done(c);
 }
 
+/// kRows rows of N vectors; moves on to the next ones.
+template <int kRows, int N, class A, typename Stride, class Out>
+HWY_INLINE void product_rows(std::int64_t& rows, std::int64_t depth, A& a,
+                             const typename A::Value* b, Stride b_stride, Out& out) {
+  product_block<kRows, N>(depth, a, b, b_stride, out);
+  a = a.from(kRows);
+  out = out.from(kRows, 0);
+  rows -= kRows;
+}
+
 /// All rows of N vectors, M at a time. At least four rows are needed to keep the multipliers busy,
 /// so the remaining rows are split into fours where possible.
-template <int M, int N, class A, class Out>
+template <int M, int N, class A, typename Stride, class Out>
 HWY_NOINLINE void product_panel(std::int64_t rows, std::int64_t depth, A a,
-                                const typename A::Value* b, std::int64_t b_stride, Out out) {
-  const auto run = [&]<int kRows>(std::integral_constant<int, kRows>) HWY_ATTR {
-    product_block<kRows, N>(depth, a, b, b_stride, out);
-    a = a.from(kRows);
-    out = out.from(kRows, 0);
-    rows -= kRows;
-  };
-  while (rows >= M && !(M == 6 && rows == 8)) run(std::integral_constant<int, M>());
-  if constexpr (M > 4) {
-    while (rows >= 4) run(std::integral_constant<int, 4>());
+                                const typename A::Value* b, Stride b_stride, Out out) {
+  while (rows >= M && !(M == 6 && rows == 8)) {
+    product_rows<M, N>(rows, depth, a, b, b_stride, out);
   }
-  if (rows >= 2) run(std::integral_constant<int, 2>());
-  if (rows >= 2) run(std::integral_constant<int, 2>());
-  if (rows >= 1) run(std::integral_constant<int, 1>());
+  if constexpr (M > 4) {
+    while (rows >= 4) product_rows<4, N>(rows, depth, a, b, b_stride, out);
+  }
+  if (rows >= 2) product_rows<2, N>(rows, depth, a, b, b_stride, out);
+  if (rows >= 2) product_rows<2, N>(rows, depth, a, b, b_stride, out);
+  if (rows >= 1) product_rows<1, N>(rows, depth, a, b, b_stride, out);
 }
 
 /// C has `rows` rows of `vectors` vectors; B has `depth` such rows.
-template <class A, class Out>
+template <class A, typename Stride, class Out>
 void product(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a,
-             const typename A::Value* b, std::int64_t b_stride, Out out) {
+             const typename A::Value* b, Stride b_stride, Out out) {
 #if HWY_TARGET <= HWY_AVX3
   constexpr int kWide = 4, kRows4 = 6, kRows3 = 8, kRows2 = 8;
 #else
   constexpr int kWide = 3, kRows4 = 3, kRows3 = 4, kRows2 = 6;
 #endif
+  constexpr std::int64_t kWidth = kLanesOf<typename Multiply<typename A::Value>::Sum>;
   while (vectors > 0) {
     std::int64_t n = 1;
     if (kWide == 4 && (vectors == 4 || vectors >= 7)) {
@@ -199,8 +222,8 @@ void product(std::int64_t rows, std::int64_t vectors, std::int64_t depth, A a,
       product_panel<8, 1>(rows, depth, a, b, b_stride, out);
     }
     vectors -= n;
-    b += n * kLanesOf<typename A::Value>;
-    out = out.from(0, n * kLanesOf<typename A::Value>);
+    b += n * kWidth;
+    out = out.from(0, n * kWidth);
   }
 }
 

@@ -46,12 +46,15 @@ enum class Normalise : std::uint8_t {
   softmax,
   sigmoid,  ///< 1 / (1 + e^-s), each key by itself.
   none,     ///< The scores themselves, 0 where hidden.
+  entmax,   ///< Sparse weights that sum to 1 (entmax-inl.h).
 };
 
 template <typename T>
 struct AttentionProgram {
   AttentionShape shape;
-  T scale = 1;                     ///< Factor of the dot product.
+  T scale = 1;  ///< Factor of the dot product.
+  bool bf16 =
+      false;  ///< Queries, keys and values are bf16 numbers: products may be computed in bf16.
   const T* additive = nullptr;     ///< [D]: scores are sum_d additive[d] tanh(q_d + k_d) instead.
   std::int64_t additive_head = 0;  ///< Stride between heads; 0 if they share.
   std::span<TileStage<T>* const> modifiers;  ///< Change scores, in this order.
@@ -60,6 +63,7 @@ struct AttentionProgram {
   std::int64_t top_k =
       0;  ///< If positive, a row attends only to the keys of its top_k best scores.
   Normalise normaliser = Normalise::softmax;
+  T alpha = 2;               ///< Of entmax, 1 < alpha <= 2.
   const T* sinks = nullptr;  ///< [H]: a score per head that takes weight but has no value.
   std::span<TileStage<T>* const> reweights;  ///< Change weights, in this order.
 };
@@ -73,12 +77,13 @@ struct RowCut {
 
 /// How the scores of a row became weights: 2^((score - base) / ln 2 - reference) * factor. Unlike
 /// the log-sum-exp, whose rounding error grows with the scores, it reproduces the weights exactly
-/// for scores of any size.
+/// for scores of any size. For entmax, the reference is the level of the row and the base its
+/// highest score.
 template <typename T>
 struct RowScale {
-  T reference = 0;  ///< An integer.
+  T reference = 0;  ///< For softmax, an integer.
   T factor = 0;     ///< 0 if the row has no visible key.
-  T base = 0;       ///< Not 0 only for huge scores; in the unit of the tiles.
+  T base = 0;       ///< For softmax, not 0 only for huge scores; in the unit of the tiles.
 };
 
 template <typename T>
@@ -87,7 +92,7 @@ struct AttentionForward {
   Heads<T> output;
   Heads<T> log_sum_exp;            ///< Element r of a head is that of row r; data may be null.
   Heads<RowCut<T>> cuts = {};      ///< Likewise, if top_k; data may be null.
-  Heads<RowScale<T>> scales = {};  ///< Likewise, for softmax.
+  Heads<RowScale<T>> scales = {};  ///< Likewise, for softmax and entmax.
 };
 
 template <typename T>
@@ -96,7 +101,7 @@ struct AttentionBackward {
   Heads<const T> d_output;
   Heads<const T> d_log_sum_exp;          ///< Data may be null.
   Heads<const RowCut<T>> cuts = {};      ///< Results of forward, if top_k.
-  Heads<const RowScale<T>> scales = {};  ///< Likewise; if null, computed from the log-sum-exp.
+  Heads<const RowScale<T>> scales = {};  ///< Likewise; if null, computed again.
   Heads<T> dq, dk, dv;                   ///< Overwritten.
   T* d_sinks = nullptr;                  ///< [H], added to; null if there are none.
   T* d_additive = nullptr;  ///< In the layout of `additive`, added to; null if not wanted.

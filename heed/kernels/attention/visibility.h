@@ -32,6 +32,17 @@ class Visibility : public ArenaObject {
 
   /// visible[c * stride + r] = 1 if row r may attend to column c, else 0.
   virtual void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const = 0;
+
+  /// The same in bits, where a mask has them: bit r % 8 of bytes[r / 8 * stride + c] is 1 if row r
+  /// may attend to column c.
+  struct Bits {
+    const std::uint8_t* bytes = nullptr;  ///< Or null: call fill.
+    std::int64_t stride = 0;
+  };
+  virtual Bits bits(std::int64_t batch, std::int64_t head) const {
+    static_cast<void>(batch), static_cast<void>(head);
+    return {};
+  }
 };
 
 }  // namespace heed::kernels

@@ -1,5 +1,4 @@
-// Passes over a tile between the two products of attention: masks, maxima, exponentials; and the
-// slow products for tiles with hidden values that are not finite.
+// Passes over a tile between the two products of attention: masks, maxima, exponentials.
 #if defined(HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_
 #undef HEED_KERNELS_ATTENTION_WEIGHTS_INL_H_
@@ -14,8 +13,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "heed/kernels/attention/mask_bits.h"
 #include "heed/kernels/attention/plan.h"
 #include "heed/kernels/attention/product-inl.h"
+#include "heed/kernels/attention/program.h"
 #include "heed/kernels/attention/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -98,6 +99,31 @@ void hide_masked(Piece<T> piece, const std::uint8_t* visible, std::int64_t strid
       const auto hidden = hn::RebindMask(d, hn::Eq(bytes, hn::Zero(di)));
       T* const x = piece.at(k, v);
       hn::Store(hn::IfThenElse(hidden, hn::Set(d, kHiddenOf<T>), hn::Load(d, x)), d, x);
+    }
+  }
+}
+
+/// Sets scores to -inf where bit r % 8 of bytes[r / 8 * stride + key] is 0, r counted from `row`
+/// on, which is a multiple of the lanes.
+template <typename T>
+void hide_bits(Piece<T> piece, std::int64_t row, const std::uint8_t* bytes, std::int64_t stride) {
+  const TagOf<T> d;
+  const IntegersOf<T> di;
+  using Integer = hn::TFromD<IntegersOf<T>>;
+  constexpr std::int64_t kWidth = kLanesOf<T>;
+  HWY_ALIGN Integer lanes[kWidth];
+  for (std::int64_t i = 0; i < kWidth; ++i) lanes[i] = static_cast<Integer>(1 << i);
+  const auto bit = hn::Load(di, lanes);
+  for (std::int64_t v = 0; v < piece.vectors; ++v, row += kWidth) {
+    const std::uint8_t* const from = bytes + row / kMaskRows * stride;
+    const auto shift = static_cast<int>(row % kMaskRows);
+    for (std::int64_t k = 0; k < piece.keys; ++k) {
+      int bits = from[k] >> shift;
+      if constexpr (kWidth > kMaskRows) bits |= from[stride + k] << kMaskRows;
+      const auto visible = hn::TestBit(hn::Set(di, static_cast<Integer>(bits)), bit);
+      T* const x = piece.at(k, v);
+      const VecOf<T> score = hn::Load(d, x);
+      hn::Store(hn::IfThenElse(hn::RebindMask(d, visible), score, hn::Set(d, kHiddenOf<T>)), d, x);
     }
   }
 }
@@ -338,6 +364,75 @@ void weigh(Piece<T> piece, T unit, References<T> refs, T* rows) {
   }
 }
 
+/// Whether products weigh their scores in registers (Weigh below) instead of in a pass over the
+/// tile. It takes the registers of AVX-512: with the 16 of AVX2, the exponentials of a block are
+/// one long dependency, and the multipliers wait.
+#if HWY_TARGET <= HWY_AVX3
+inline constexpr bool kWeighInProduct = true;
+#else
+inline constexpr bool kWeighInProduct = false;
+#endif
+
+/// An Out type of products: C = the weights of the scores, with the bits of weigh<false, false>.
+/// The columns of C are the rows of a block.
+template <Then kThen, typename T, typename Stride>
+struct Weigh {
+  static constexpr int kParts = kPlainUnit;
+  T* c;
+  [[no_unique_address]] Stride stride;
+  const T* offset;
+  T* rows;  ///< Then::sum: added to, for this strip alone. Then::scale: the factors.
+
+  HWY_INLINE VecOf<T> start(int /*i*/, int /*lane*/) const { return hn::Zero(TagOf<T>()); }
+  template <int M, int N>
+  HWY_INLINE void done(const VecOf<T> (&x)[M][N]) const {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) {
+      column(x, j);
+    }
+  }
+  Weigh from(std::int64_t i, std::int64_t lane) const {
+    return {c + i * stride + lane, stride, offset + lane, rows + lane};
+  }
+
+ private:
+  template <int M, int N>
+  HWY_INLINE void column(const VecOf<T> (&x)[M][N], int j) const {
+    using Math = WeightMath<T>;
+    const TagOf<T> d;
+    const std::int64_t lane = j * kLanesOf<T>;
+    const VecOf<T> shift = hn::Load(d, offset + lane);
+    const VecOf<T> part = hn::Set(d, T(1) / kParts);
+    const VecOf<T> to_integer = hn::Mul(hn::Add(hn::Set(d, Math::kIntegerShift), shift), part);
+    const VecOf<T> lowest = hn::Mul(hn::Sub(hn::Set(d, Math::kLowest), shift), part);
+    VecOf<T> row = hn::Load(d, rows + lane);
+    some<0>(x, j, to_integer, lowest, row);
+    if constexpr (kThen == Then::sum) hn::Store(row, d, rows + lane);
+  }
+  // Up to four vectors at a time, as in weigh.
+  template <int kFirst, int M, int N>
+  HWY_INLINE void some(const VecOf<T> (&x)[M][N], int j, VecOf<T> to_integer, VecOf<T> lowest,
+                       VecOf<T>& row) const {
+    constexpr int kCount = M - kFirst < 4 ? M - kFirst : M == 6 ? 3 : 4;
+    const TagOf<T> d;
+    VecOf<T> shifted[kCount], e[kCount];
+#pragma GCC unroll 4
+    for (int i = 0; i < kCount; ++i) {
+      const VecOf<T> s = math::AtLeast(lowest, x[kFirst + i][j]);
+      shifted[i] = hn::Add(s, to_integer);
+      e[i] = hn::Sub(s, hn::Sub(shifted[i], to_integer));
+    }
+    PowersOfTwo<T, kParts>(shifted, e);
+#pragma GCC unroll 4
+    for (int i = 0; i < kCount; ++i) {
+      if constexpr (kThen == Then::scale) e[i] = hn::Mul(e[i], row);
+      hn::Store(e[i], d, c + (kFirst + i) * stride + j * kLanesOf<T>);
+      if constexpr (kThen == Then::sum) row = hn::Add(row, e[i]);
+    }
+    if constexpr (kFirst + kCount < M) some<kFirst + kCount>(x, j, to_integer, lowest, row);
+  }
+};
+
 /// scores = 1 / (1 + e^-scores).
 template <typename T>
 void weigh_sigmoid(Piece<T> piece) {
@@ -363,55 +458,26 @@ void weigh_plainly(Piece<T> piece) {
   }
 }
 
-/// Whether rows of contiguous elements contain neither NaN nor infinity.
-template <typename T = float>
-bool all_finite(RowsOf<const T> x, std::int64_t rows, std::int64_t cols) {
+/// Turns gradients of weights into those of scores, for softmax, sigmoid and none; 0 for hidden
+/// keys. `weight` has the layout of the piece; `shift` is added to the gradients of a row of
+/// softmax.
+template <typename T>
+void normaliser_backward(Normalise normaliser, Piece<T> piece, const T* weight, const T* shift) {
   const TagOf<T> d;
-  VecOf<T> sum = hn::Zero(d);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const T* const p = x.row(r);
-    const auto add = [p](auto part, std::int64_t i, VecOf<T> total) HWY_ATTR {
-      return hn::MulAdd(part.load(p + i), hn::Zero(TagOf<T>()), total);  // x * 0 is 0, or NaN
-    };
-    sum =
-        fold_row<T>(cols, sum, add, [](VecOf<T> a, VecOf<T> b) HWY_ATTR { return hn::Add(a, b); });
-  }
-  return hn::AllTrue(d, hn::Eq(sum, hn::Zero(d)));
-}
-
-/// product(..., AddTo) for weights in B, where a weight of 0 contributes nothing, even times NaN.
-template <class A, typename T = typename A::Value>
-HWY_NOINLINE void product_of_visible(std::int64_t rows, std::int64_t vectors, std::int64_t depth,
-                                     A a, const T* b, std::int64_t b_stride, AddTo<T> out) {
-  const TagOf<T> d;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t v = 0; v < vectors * kLanesOf<T>; v += kLanesOf<T>) {
-      T* const c = out.c + i * out.stride + v;
-      VecOf<T> sum = hn::Load(d, c);
-      for (std::int64_t k = 0; k < depth; ++k) {
-        const VecOf<T> weight = hn::LoadU(d, b + k * b_stride + v);
-        const VecOf<T> more = hn::MulAdd(hn::Set(d, a.at(i, k)), weight, sum);
-        sum = hn::IfThenElse(hn::Eq(weight, hn::Zero(d)), sum, more);
+  const bool plain = normaliser == Normalise::none;
+  const VecOf<T> hidden = hn::Set(d, plain ? kHiddenOf<T> : T(0));
+  for (std::int64_t k = 0; k < piece.keys; ++k) {
+    for (std::int64_t v = 0; v < piece.vectors; ++v) {
+      T* const x = piece.at(k, v);
+      const std::int64_t r = v * kLanesOf<T>;
+      const VecOf<T> w = hn::Load(d, weight + k * piece.stride + r);
+      VecOf<T> g = hn::Load(d, x);
+      if (normaliser == Normalise::softmax) {
+        g = hn::Mul(w, hn::Add(g, hn::Load(d, shift + r)));
+      } else if (!plain) {
+        g = hn::Mul(g, hn::NegMulAdd(w, w, w));
       }
-      hn::Store(sum, d, c);
-    }
-  }
-}
-
-/// The same for weights in A.
-template <class A, typename T = typename A::Value>
-HWY_NOINLINE void product_by_visible(std::int64_t rows, std::int64_t vectors, std::int64_t depth,
-                                     A a, const T* b, std::int64_t b_stride, AddTo<T> out) {
-  const TagOf<T> d;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    for (std::int64_t k = 0; k < depth; ++k) {
-      const T weight = a.at(i, k);
-      if (weight == T(0)) continue;
-      for (std::int64_t v = 0; v < vectors * kLanesOf<T>; v += kLanesOf<T>) {
-        T* const c = out.c + i * out.stride + v;
-        const VecOf<T> row = hn::LoadU(d, b + k * b_stride + v);
-        hn::Store(hn::MulAdd(hn::Set(d, weight), row, hn::Load(d, c)), d, c);
-      }
+      hn::Store(hn::IfThenZeroElse(hn::Eq(w, hidden), g), d, x);
     }
   }
 }

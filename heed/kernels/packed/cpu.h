@@ -7,7 +7,11 @@ namespace heed::kernels {
 /// HEED_VNNI=0 turns them off, for comparison.
 bool has_vnni();
 
-/// Turns them on, where the CPU has them, or off: for tests and benchmarks.
+/// Whether it has dot products of bf16 numbers (AVX512-BF16). HEED_BF16_DOT=0 turns them off.
+bool has_bf16_dot();
+
+/// Turns either on, where the CPU has it, or off: for tests and benchmarks.
 void set_vnni(bool on);
+void set_bf16_dot(bool on);
 
 }  // namespace heed::kernels

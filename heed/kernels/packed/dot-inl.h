@@ -68,6 +68,35 @@ struct PairDot {
   }
 };
 
+/// Without VNNI, for some rows: products of words of 16 bits, in two parts. Bytes 0 and 2 of each
+/// lane of weights are turned into words by a shift, bytes 1 and 3 by a mask; both are 256 times
+/// the weight, and so are the sums. x holds words in the order 0, 2, 1, 3. Per row this is two
+/// instructions for two products a lane, and nothing for signs: 143 GOP/s on Zen 3 with tiles of 6
+/// rows by 16 outputs, where PairDot has 128; but for one row 85 instead of 110.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+struct WordDot {
+  /// What bytes must be multiplied by to be words.
+  static constexpr int kShift = 8;
+  static HWY_INLINE VI32 words(VI32 w, int part) {
+    const hn::Repartition<std::int16_t, I32> d16;
+    const auto pairs = hn::BitCast(d16, w);
+    return hn::BitCast(I32(), part == 0 ? hn::ShiftLeft<kShift>(pairs)
+                                        : hn::And(pairs, hn::Set(d16, std::int16_t{-256})));
+  }
+  static HWY_INLINE void add(VI32& sum, VI32 x, VI32 w) {
+#if HWY_TARGET == HWY_AVX2
+    __m256i raw = _mm256_add_epi32(sum.raw, _mm256_madd_epi16(x.raw, w.raw));
+#else
+    __m128i raw = _mm_add_epi32(sum.raw, _mm_madd_epi16(x.raw, w.raw));
+#endif
+    // Without this the compiler adds products to each other first, and keeps sums in memory (118
+    // GOP/s).
+    asm("" : "+x"(raw));
+    sum = VI32{raw};
+  }
+};
+#endif
+
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

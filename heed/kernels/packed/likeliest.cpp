@@ -10,6 +10,7 @@
 #include "heed/base/threads.h"
 #include "heed/kernels/likeliest-inl.h"
 #include "heed/kernels/packed/likeliest.h"
+#include "heed/kernels/packed/remainder.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -33,15 +34,16 @@ class Stripes {
   explicit Stripes(const PackedLikeliest& call)
       : call_(call),
         product_(call.scores),
+        entries_per_row_(call.k + (call.k > 0 && call.remainders ? kRefinedOutputs : 0)),
         chunks_((call.scores.weight.out + kOutputs - 1) / kOutputs),
         stripes_(std::min(chunks_, kStripes)),
-        entries_(static_cast<std::size_t>(stripes_ * call.scores.rows * call.k)) {
+        entries_(static_cast<std::size_t>(stripes_ * call.scores.rows * entries_per_row_)) {
     states_.reserve(static_cast<std::size_t>(stripes_ * call.scores.rows));
     for (std::int64_t i = 0; i < stripes_ * call.scores.rows; ++i) {
       const std::int64_t row = i % call.scores.rows;
       states_.push_back(
-          {Best(entries_.data() + i * call.k, call.k, call.banned + call.banned_starts[row],
-                call.banned + call.banned_starts[row + 1]),
+          {Best(entries_.data() + i * entries_per_row_, entries_per_row_,
+                call.banned + call.banned_starts[row], call.banned + call.banned_starts[row + 1]),
            {}});
     }
   }
@@ -54,7 +56,8 @@ class Stripes {
       const std::int64_t first = i / stripes_ * rows;
       read_stripe(i % stripes_, first, std::min(first + rows, call_.scores.rows));
     });
-    for (std::int64_t row = 0; row < call_.scores.rows; ++row) merge(row);
+    parallel_for(call_.scores.rows, entries_per_row_ * call_.scores.weight.in,
+                 [&](std::int64_t row) HWY_ATTR { merge(row); });
   }
 
  private:
@@ -101,10 +104,11 @@ class Stripes {
       const std::span<const Entry> found = state(stripe, row).best.sorted();
       all.insert(all.end(), found.begin(), found.end());
     }
-    const auto k = static_cast<std::size_t>(call_.k), kept = std::min(all.size(), k);
-    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
-                      Before());
-    call_.normalisers[row] = normaliser_of(sum.sum());
+    keep_best(all, entries_per_row_);
+    call_.normalisers[row] = normaliser_of(
+        entries_per_row_ > call_.k && !all.empty() ? refine(row, sum.sum(), all) : sum.sum());
+    keep_best(all, call_.k);
+    const std::size_t k = static_cast<std::size_t>(call_.k), kept = all.size();
     for (std::size_t i = 0; i < k; ++i) {
       const std::size_t place = static_cast<std::size_t>(row) * k + i;
       call_.tokens[place] = i < kept ? all[i].token : kNoToken;
@@ -112,8 +116,34 @@ class Stripes {
     }
   }
 
+  static void keep_best(std::vector<Entry>& all, std::int64_t most) {
+    const std::size_t kept = std::min(all.size(), static_cast<std::size_t>(most));
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
+                      Before());
+    all.resize(kept);
+  }
+
+  // Scores the entries again, and replaces their former scores in the sum of exponentials.
+  ExpSum refine(std::int64_t row, const ExpSum& sum, std::vector<Entry>& entries) const {
+    const PackedProduct& scores = call_.scores;
+    double rest = sum.total;  // of the outputs that are not scored again
+    float top = -std::numeric_limits<float>::infinity();
+    for (Entry& entry : entries) {
+      rest -= std::exp(static_cast<double>(entry.logit) - sum.shift);
+      entry.logit = refined_product(scores.x + row * scores.x_stride, scores.weight,
+                                    call_.remainders, entry.token);
+      if (scores.bias != nullptr) entry.logit += scores.bias[entry.token];
+      top = std::max(top, entry.logit);
+    }
+    if (rest < 0.0) rest = 0.0;  // the total was rounded
+    double total = rest * std::exp(static_cast<double>(sum.shift) - top);
+    for (const Entry& entry : entries) total += std::exp(static_cast<double>(entry.logit) - top);
+    return {top, static_cast<float>(total)};
+  }
+
   const PackedLikeliest& call_;
   PartialProduct product_;
+  std::int64_t entries_per_row_;
   std::int64_t chunks_, stripes_;
   std::vector<Entry> entries_;
   std::vector<RowState> states_;

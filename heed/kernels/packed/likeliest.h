@@ -11,6 +11,9 @@ namespace heed::kernels {
 
 struct PackedLikeliest {
   PackedProduct scores = {};  // y is not used
+  /// int8: those of the weight, [out, in], or null. If given, the best outputs and some more are
+  /// scored again with them (remainder.h), and the best of these are chosen.
+  const std::int8_t* remainders = nullptr;
   std::int64_t k;
   const std::int64_t* banned_starts;  // [rows + 1]: start of the banned tokens of each row
   const std::int32_t* banned;         // ascending within a row
@@ -19,6 +22,9 @@ struct PackedLikeliest {
   std::int32_t* tokens;               // [rows, k]
   float* logits;                      // [rows, k]: the scores of these tokens
 };
+
+/// How many outputs more than k are scored again if there are remainders.
+inline constexpr std::int64_t kRefinedOutputs = 8;
 
 /// As likeliest(). The results of a row do not depend on other rows.
 void packed_likeliest(const PackedLikeliest& call);

@@ -6,7 +6,10 @@
 
 #include "heed/base/arena.h"
 #include "heed/base/dtype.h"
+#include "heed/base/error.h"
 #include "heed/base/threads.h"
+#include "heed/kernels/packed/block_rows.h"
+#include "heed/kernels/packed/pack_blocks.h"
 #include "heed/kernels/packed/quantize_rows.h"
 
 namespace heed::kernels {
@@ -55,6 +58,29 @@ void fill_panels(const PackTarget& to, const From& from) {
   });
 }
 
+// Copies rows of panels. A row has `units` of what is adjacent within it: a number, or four of
+// int8.
+template <typename Unit>
+void copy_units(const Unit* from, std::int64_t units, std::span<const std::int32_t> rows,
+                Unit* to) {
+  const std::int64_t panel = units * kPanelRows, count = std::ssize(rows);
+  std::fill_n(to, padded_out(count) * units, Unit{});
+  parallel_for(count, units, [&](std::int64_t i) {
+    const std::int64_t row = rows[static_cast<std::size_t>(i)];
+    const Unit* const source = from + row / kPanelRows * panel + row % kPanelRows;
+    Unit* const target = to + i / kPanelRows * panel + i % kPanelRows;
+    for (std::int64_t u = 0; u < units; ++u) target[u * kPanelRows] = source[u * kPanelRows];
+  });
+}
+
+template <typename Unit>
+void copy_data(const PackedMatrix& from, std::span<const std::int32_t> rows, const PackTarget& to) {
+  const std::int64_t units =
+      panel_bytes(from.form, from.in) / kPanelRows / static_cast<std::int64_t>(sizeof(Unit));
+  copy_units(reinterpret_cast<const Unit*>(from.data), units, rows,
+             reinterpret_cast<Unit*>(to.data));
+}
+
 }  // namespace
 
 void pack(const float* matrix, std::int64_t stride, const PackTarget& to) {
@@ -66,6 +92,14 @@ void pack(const float* matrix, std::int64_t stride, const PackTarget& to) {
       return fill_panels<BFloat16>(to, [&](std::int64_t row, std::int64_t column) {
         return BFloat16(matrix[row * stride + column]);
       });
+    case PackedForm::int4:
+      return pack_blocks(
+          [&](std::int64_t row, BlockRow& one) {
+            const float* const from = matrix + row * stride;
+            to.blocks.bits == 8 ? round_byte_row(from, to.in, one)
+                                : round_block_row(from, to.in, one);
+          },
+          to);
     case PackedForm::int8:
       break;
   }
@@ -98,6 +132,17 @@ void pack_int8(const std::int8_t* matrix, const float* scales, const PackTarget&
   }
 }
 
+void copy_rows(const PackedMatrix& from, std::span<const std::int32_t> rows, const PackTarget& to) {
+  HEED_ASSERT(from.form == to.form && from.form != PackedForm::int4 && from.in == to.in &&
+              to.out == std::ssize(rows));
+  if (from.form == PackedForm::bf16) return copy_data<std::uint16_t>(from, rows, to);
+  copy_data<std::uint32_t>(from, rows, to);
+  if (from.form != PackedForm::int8) return;
+  const std::int64_t groups = scale_groups(from.in);
+  copy_units(from.scales, groups, rows, to.scales);
+  copy_units(from.sums, groups, rows, to.sums);
+}
+
 void unpack_row(const PackedMatrix& matrix, std::int64_t row, float* to) {
   const auto read = [&](auto number) {
     using T = decltype(number);
@@ -117,6 +162,8 @@ void unpack_row(const PackedMatrix& matrix, std::int64_t row, float* to) {
       return read(BFloat16{});
     case PackedForm::int8:
       return read(std::int8_t{});
+    case PackedForm::int4:
+      return unpack_block_row(matrix, row, to);
   }
 }
 

@@ -26,8 +26,8 @@ struct PackedProduct {
 };
 
 /// Computes the product on all threads. A row of the result has the same bits whatever other rows
-/// there are. With int8, each row of x is quantised as in quantize_rows(), and the sums of products
-/// are exact.
+/// there are. With int8 and int4, each row of x is quantised as in quantize_rows(), and the sums of
+/// products of a group or block are exact.
 void packed_product(const PackedProduct& call);
 
 /// Some rows of x and some panels of outputs.
@@ -44,7 +44,8 @@ using ProductKernel = void (*)(const PackedProduct& call, const QuantizedRows& x
 /// while it is in cache. How a product is divided changes no result.
 class PartialProduct {
  public:
-  /// Quantises x if the weight is int8. `y` is not used. What the call points to must outlive it.
+  /// Quantises x if the weight is int8 or int4. `y` is not used. What the call points to must
+  /// outlive it.
   explicit PartialProduct(const PackedProduct& call);
   /// Writes a part to y, whose rows are y_stride apart.
   void run(const ProductPart& part, float* y, std::int64_t y_stride) const;
@@ -52,7 +53,7 @@ class PartialProduct {
  private:
   PackedProduct call_;
   Scratch<std::int8_t> integers_;
-  Scratch<float> scales_;
+  Scratch<float> scales_, sums_;
   QuantizedRows x_;
   detail::ProductKernel run_;
 };

@@ -32,6 +32,7 @@ struct F32Weights {
   using Sum = VF;
   using X = float;
   static constexpr std::int64_t kGroup = 1;  // columns per step
+  static constexpr int kParts = 1;           // of a step
   // With 32 registers, 6 rows by 4 vectors; with 16, 6 by 2.
   static constexpr int kRows = kPanelVectors > 2 ? 3 : 6;
   static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
@@ -42,17 +43,17 @@ struct F32Weights {
   static constexpr std::int64_t kMostRowsFromMemory = 36;
 
   static HWY_INLINE Sum zero() { return hn::Zero(F32()); }
-  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
+  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector, int) {
     return hn::LoadU(
         F32(), reinterpret_cast<const float*>(panel) + column * kPanelRows + vector * kLanes32);
   }
-  static HWY_INLINE VF broadcast(const X* x) { return hn::Set(F32(), *x); }
+  static HWY_INLINE VF broadcast(const X* x, int) { return hn::Set(F32(), *x); }
   static HWY_INLINE void add(Sum& sum, VF x, VF w) { sum = hn::MulAdd(x, w, sum); }
 };
 
 /// Sums in f32 of weights in bf16, which are the upper halves of f32.
 struct Bf16Weights : F32Weights {
-  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
+  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector, int) {
     const hn::Rebind<std::uint16_t, F32> halves;
     const hn::RebindToUnsigned<F32> wide;
     const auto* const from =
@@ -68,21 +69,43 @@ struct Int8Weights {
   static constexpr bool kUnsigned = Dot::kUnsigned;
   using X = std::int8_t;
   static constexpr std::int64_t kGroup = kColumnGroup;
+  static constexpr int kParts = 1;
+  static constexpr int kShift = 0;  // sums are 2^kShift times what they stand for
   static constexpr int kRows = kPanelVectors == 1 ? 6 : kPanelVectors == 2 ? 4 : 2;
   static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
 
   static HWY_INLINE Sum zero() { return hn::Zero(I32()); }
-  static HWY_INLINE VI32 load(const std::byte* panel, std::int64_t column, int vector) {
+  static HWY_INLINE VI32 load(const std::byte* panel, std::int64_t column, int vector, int) {
     return hn::LoadU(I32(), reinterpret_cast<const std::int32_t*>(panel) +
                                 column / kGroup * kPanelRows + vector * kLanes32);
   }
-  static HWY_INLINE VI32 broadcast(const X* x) {
+  static HWY_INLINE VI32 broadcast(const X* x, int) {
     std::int32_t four;
     std::memcpy(&four, x, sizeof four);
     return hn::Set(I32(), four);
   }
   static HWY_INLINE void add(Sum& sum, VI32 x, VI32 w) { Dot::add(sum, x, w); }
 };
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+/// The same in words, two of the four columns at a time.
+struct WordWeights : Int8Weights<PairDot> {
+  using X = std::int16_t;
+  static constexpr int kParts = 2;
+  static constexpr int kShift = WordDot::kShift;
+  static constexpr int kRows = kPanelVectors == 2 ? 5 : 3;
+
+  static HWY_INLINE VI32 load(const std::byte* panel, std::int64_t column, int vector, int part) {
+    return WordDot::words(Int8Weights::load(panel, column, vector, 0), part);
+  }
+  static HWY_INLINE VI32 broadcast(const X* x, int part) {
+    std::int32_t two;
+    std::memcpy(&two, x + 2 * part, sizeof two);
+    return hn::Set(I32(), two);
+  }
+  static HWY_INLINE void add(Sum& sum, VI32 x, VI32 w) { WordDot::add(sum, x, w); }
+};
+#endif
 
 // Loops over registers are unrolled, else the compiler keeps them in memory.
 
@@ -94,16 +117,20 @@ HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride
                              std::int64_t end, typename Weights::Sum (&sum)[M][P * kPanelVectors]) {
   constexpr int N = P * kPanelVectors;
   for (std::int64_t column = begin; column < end; column += Weights::kGroup) {
-    typename Weights::Sum w[N];
+#pragma GCC unroll 2
+    for (int part = 0; part < Weights::kParts; ++part) {
+      typename Weights::Sum w[N];
 #pragma GCC unroll 16
-    for (int j = 0; j < N; ++j) {
-      w[j] = Weights::load(panels + j / kPanelVectors * panel_bytes, column, j % kPanelVectors);
-    }
+      for (int j = 0; j < N; ++j) {
+        w[j] = Weights::load(panels + j / kPanelVectors * panel_bytes, column, j % kPanelVectors,
+                             part);
+      }
 #pragma GCC unroll 16
-    for (int i = 0; i < M; ++i) {
-      const auto one = Weights::broadcast(x + i * x_stride + column);
+      for (int i = 0; i < M; ++i) {
+        const auto one = Weights::broadcast(x + i * x_stride + column, part);
 #pragma GCC unroll 16
-      for (int j = 0; j < N; ++j) Weights::add(sum[i][j], one, w[j]);
+        for (int j = 0; j < N; ++j) Weights::add(sum[i][j], one, w[j]);
+      }
     }
   }
 }
@@ -143,8 +170,9 @@ struct ScaledColumns {
 /// Adds to totals, [M, P, 16] of f32, the products over columns that share a scale. Multiplication
 /// and addition are rounded apart, so that results have the same bits without fused ones.
 template <typename Weights, int M, int P>
-HWY_INLINE void add_scaled(const std::int8_t* x, std::int64_t x_stride, const std::byte* panels,
-                           std::int64_t panel_bytes, const ScaledColumns& columns, float* totals) {
+HWY_INLINE void add_scaled(const typename Weights::X* x, std::int64_t x_stride,
+                           const std::byte* panels, std::int64_t panel_bytes,
+                           const ScaledColumns& columns, float* totals) {
   constexpr int N = P * kPanelVectors;
   const F32 d;
   const auto place = [&](int j) {
@@ -170,7 +198,8 @@ HWY_INLINE void add_scaled(const std::int8_t* x, std::int64_t x_stride, const st
 #pragma GCC unroll 16
     for (int j = 0; j < N; ++j) {
       float* const total = totals + (i * N + j) * kLanes32;
-      const VF product = hn::Mul(hn::ConvertTo(d, sum[i][j]), hn::Mul(scale, scales[j]));
+      const VI32 integer = hn::ShiftRight<Weights::kShift>(sum[i][j]);
+      const VF product = hn::Mul(hn::ConvertTo(d, integer), hn::Mul(scale, scales[j]));
       hn::StoreU(hn::Add(hn::LoadU(d, total), product), d, total);
     }
   }

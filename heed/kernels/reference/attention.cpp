@@ -114,7 +114,25 @@ class HeadBackward {
     });
   }
 
+  // slope * (dP - delta), where delta is the mean of dP weighted by the slopes.
+  void gradient_through_entmax() {
+    for (std::int64_t i = 0; i < head_.Tq(); ++i) {
+      double slopes = 0.0, products = 0.0;
+      for (std::int64_t j = 0; j < head_.Tk(); ++j) {
+        const double slope = head_.entmax_slope(weights_[head_.at(j, i)]);
+        slopes += slope;
+        if (slope > 0.0) products += slope * gradient_[head_.at(j, i)];
+      }
+      for (std::int64_t j = 0; j < head_.Tk(); ++j) {
+        const double slope = head_.entmax_slope(weights_[head_.at(j, i)]);
+        double& x = gradient_[head_.at(j, i)];
+        x = slope > 0.0 ? slope * (x - products / slopes) : 0.0;
+      }
+    }
+  }
+
   void gradient_of_scores() {
+    if (program_.normaliser == Normalise::entmax) return gradient_through_entmax();
     for (std::int64_t j = 0; j < head_.Tk(); ++j) {
       for (std::int64_t i = 0; i < head_.Tq(); ++i) {
         const double weight = weights_[head_.at(j, i)];

@@ -176,8 +176,34 @@ class Head {
   }
   double sink() const { return program_.sinks == nullptr ? kHidden : program_.sinks[h_]; }
 
+  /// The slope of a weight of entmax by its score, without the term of the threshold.
+  double entmax_slope(double weight) const {
+    return weight > 0.0 ? std::pow(weight, 2.0 - program_.alpha) : 0.0;
+  }
+  /// Weights of entmax from scores; the threshold of each row is found by bisection.
+  void entmax(Numbers& x) const {
+    const double step = program_.alpha - 1.0;
+    for (std::int64_t i = 0; i < Tq_; ++i) {
+      double top = kHidden;
+      for (std::int64_t j = 0; j < Tk_; ++j) top = std::max(top, x[at(j, i)]);
+      const auto weight = [&](std::int64_t j, double level) {
+        const double z = (x[at(j, i)] - top) * step + level;
+        return z > 0.0 ? std::pow(z, 1.0 / step) : 0.0;
+      };
+      double low = 0.0, high = 1.0;
+      for (int halving = 0; halving < 80; ++halving) {
+        const double middle = (low + high) / 2.0;
+        double total = 0.0;
+        for (std::int64_t j = 0; j < Tk_; ++j) total += weight(j, middle);
+        (total < 1.0 ? low : high) = middle;
+      }
+      for (std::int64_t j = 0; j < Tk_; ++j) x[at(j, i)] = weight(j, high);
+    }
+  }
+
   /// Weights from scores; `sums` is for softmax.
   void normalise(Numbers& x, const RowSums& sums) {
+    if (program_.normaliser == Normalise::entmax) entmax(x);
     for (std::size_t n = 0; n < x.size(); ++n) {
       switch (program_.normaliser) {
         case Normalise::softmax:
@@ -189,6 +215,8 @@ class Head {
         case Normalise::none:
           if (x[n] == kHidden) visible_[n] = 0;  // a score of -inf hides the key
           break;
+        case Normalise::entmax:
+          break;  // done above
       }
     }
     hide(x, 0.0);

@@ -25,10 +25,11 @@ inline void cross_entropy_row(const CrossEntropyForward<double>& c, std::int64_t
 
 inline void cross_entropy_backward_row(const CrossEntropyBackward<double>& c, std::int64_t row) {
   const std::int64_t n = c.rows.width;
+  const double smoothing = c.smoothings != nullptr ? c.smoothings[row] : c.smoothing;
   for (std::int64_t i = 0; i < n; ++i) {
     const double p = std::exp(c.logits[row * n + i] - c.log_sum_exp[row]);
     const double wanted =
-        (i == c.targets[row] ? 1.0 - c.smoothing : 0.0) + c.smoothing / static_cast<double>(n);
+        (i == c.targets[row] ? 1.0 - smoothing : 0.0) + smoothing / static_cast<double>(n);
     c.dlogits[row * n + i] = c.dloss[row] * (p - wanted);
   }
 }

@@ -1,5 +1,5 @@
 // The plain twins of quantised rows and of products with packed matrices: f32 and bf16 in double,
-// int8 with exact integers.
+// int8 and int4 with exact integers.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "heed/kernels/packed/pack.h"
+#include "heed/kernels/packed/pack_blocks.h"
 #include "heed/kernels/packed/product.h"
 #include "heed/kernels/reference/elementwise.h"
 
@@ -46,10 +47,32 @@ inline QuantizedRow quantize_row(const float* x, std::int64_t n) {
   return row;
 }
 
+/// The same with a row of blocks: the exact sum of each block to f32, times its scale, plus the sum
+/// of x times the minimum, all times the scale of x.
+inline float block_dot(const float* x, const PackedMatrix& weight, std::int64_t out) {
+  const QuantizedRow row = quantize_row(x, weight.in);
+  const BlockNumbers w = numbers_of(weight, out);
+  const std::int32_t zero = weight.blocks.bits == 8 ? 128 : 0;
+  const auto n = static_cast<std::size_t>(weight.in);
+  float total = 0.0f;
+  for (std::size_t b = 0; b < w.scales.size(); ++b) {
+    std::int32_t sum = 0, x_sum = 0;
+    for (std::size_t i = b * kBlockColumns; i < std::min(n, (b + 1) * kBlockColumns); ++i) {
+      sum += std::int32_t{row.integers[i]} * (std::int32_t{w.q[i]} - zero);
+      x_sum += row.integers[i];
+    }
+    float product = static_cast<float>(sum) * w.scales[b];
+    if (zero == 0) product += static_cast<float>(x_sum) * w.minima[b];
+    total += product * row.scales[b / kBlocksOfScale];
+  }
+  return total;
+}
+
 /// x W^T for one row of x and one row of W. That of int8 is rounded as the kernel rounds it: the
 /// exact sum of each group of columns to f32, then times the product of the scales.
 inline double packed_dot(const float* x, const PackedMatrix& weight, std::int64_t out) {
   const auto n = static_cast<std::size_t>(weight.in);
+  if (weight.form == PackedForm::int4) return block_dot(x, weight, out);
   if (weight.form == PackedForm::int8) {
     const QuantizedRow row = quantize_row(x, weight.in);
     std::vector<std::int8_t> w(n);

@@ -9,6 +9,7 @@
 
 #include "heed/base/threads.h"
 #include "heed/kernels/packed/pack.h"
+#include "heed/kernels/packed/remainder.h"
 #include "tests/support/isa_guard.h"
 #include "tests/support/values.h"
 
@@ -46,6 +47,7 @@ struct Problem {
   std::vector<std::int64_t> starts = {};
   std::vector<std::int32_t> banned = {};
   bool renormalised = false;
+  const std::int8_t* remainders = nullptr;
 
   PackedProduct product(float* y) const {
     return {.rows = rows,
@@ -66,6 +68,7 @@ Found empty_result(const Problem& p) {
 Found fused(const Problem& p) {
   Found found = empty_result(p);
   packed_likeliest({.scores = p.product(nullptr),
+                    .remainders = p.remainders,
                     .k = p.k,
                     .banned_starts = p.starts.data(),
                     .banned = p.banned.data(),
@@ -165,12 +168,59 @@ TEST(PackedLikeliest, ARowDoesNotDependOnOthersNorOnThreads) {
 
 TEST(PackedLikeliest, NaNIsSeen) {
   const Packed weight(PackedForm::int8, 1000, 8);
+  const std::vector<std::int8_t> remainders(8000, 0);
   std::vector<float> x = heed::test::random_floats(2 * 8, 2);
   const std::vector<float> bias(1000, 0.0f);
   x[11] = std::nanf("");
-  const Found found = fused({weight, 2, 1, x, bias, {0, 0, 0}});
-  EXPECT_FALSE(std::isnan(found.normalisers[0].log_total));
-  EXPECT_TRUE(std::isnan(found.normalisers[1].log_total));
+  for (const std::int8_t* const from :
+       {static_cast<const std::int8_t*>(nullptr), remainders.data()}) {
+    const Found found = fused({weight, 2, 1, x, bias, {0, 0, 0}, {}, false, from});
+    EXPECT_FALSE(std::isnan(found.normalisers[0].log_total));
+    EXPECT_TRUE(std::isnan(found.normalisers[1].log_total));
+  }
+}
+
+// With what rounding left, an int8 matrix gives the choice and the log-probabilities of the f32
+// matrix that it was made of.
+TEST(PackedLikeliest, RemaindersGiveTheResultsOfF32) {
+  constexpr std::int64_t kTokens = 3000, kSize = 130, kRows = 70, k = 4;
+  const auto matrix = heed::test::random_floats(kTokens * kSize, 1);
+  const auto x = heed::test::random_floats(kRows * kSize, 2);
+  const auto bias = heed::test::random_floats(kTokens, 3);
+  const Packed exact(PackedForm::f32, kTokens, kSize), rounded(PackedForm::int8, kTokens, kSize);
+  std::vector<std::int8_t> remainders(matrix.size());
+  find_remainders(matrix.data(), kSize, rounded.matrix, remainders.data());
+  const std::vector<std::int64_t> none(kRows + 1, 0);
+  heed::test::for_each_isa([&](Isa isa) {
+    SCOPED_TRACE(name_of(isa));
+    const Found best = fused({exact, kRows, k, x, bias, none});
+    const Found refined = fused({rounded, kRows, k, x, bias, none, {}, false, remainders.data()});
+    EXPECT_EQ(refined.tokens, best.tokens);
+    EXPECT_NE(fused({rounded, kRows, k, x, bias, none}).tokens, best.tokens);
+    for (std::int64_t i = 0; i < kRows * k; ++i) {
+      const std::size_t row = index(i / k), at = index(i);
+      const float log_p = refined.normalisers[row](refined.logits[at]);
+      EXPECT_NEAR(log_p, best.normalisers[row](best.logits[at]), 2e-3);
+      EXPECT_LE(log_p, 0.0f);
+    }
+  });
+  const std::vector<float> one(x.begin() + 9 * kSize, x.begin() + 10 * kSize);
+  const Found all = fused({rounded, kRows, k, x, bias, none, {}, false, remainders.data()});
+  const Found alone = fused({rounded, 1, k, one, bias, {0, 0}, {}, false, remainders.data()});
+  EXPECT_EQ(alone.normalisers[0].log_total, all.normalisers[9].log_total);
+  EXPECT_EQ(alone.logits[k - 1], all.logits[10 * k - 1]);
+}
+
+// One score may exceed all others so far that nothing is left of their sum.
+TEST(PackedLikeliest, RemaindersOfACertainOutput) {
+  const Packed weight(PackedForm::int8, 600, 8);
+  const std::vector<std::int8_t> remainders(4800, 0);
+  const std::vector<float> x = heed::test::random_floats(8, 2);
+  std::vector<float> bias(600, 0.0f);
+  bias[77] = 1000.0f;
+  const Found found = fused({weight, 1, 1, x, bias, {0, 0}, {}, false, remainders.data()});
+  EXPECT_EQ(found.tokens[0], 77);
+  EXPECT_EQ(found.normalisers[0](found.logits[0]), 0.0f);
 }
 
 }  // namespace

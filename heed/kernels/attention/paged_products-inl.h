@@ -1,0 +1,293 @@
+// The two products of attention to pages, for a few rows of queries that share every load: scores
+// of full pages, whose keys are transposed, scores of the last page, and weighted sums of values.
+// Each result is one chain of sums in the order of features or positions, whatever the rows beside
+// it.
+#if defined(HEED_KERNELS_ATTENTION_PAGED_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HEED_KERNELS_ATTENTION_PAGED_PRODUCTS_INL_H_
+#undef HEED_KERNELS_ATTENTION_PAGED_PRODUCTS_INL_H_
+#else
+#define HEED_KERNELS_ATTENTION_PAGED_PRODUCTS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "heed/base/dtype.h"
+#include "heed/kernels/attention/paged.h"
+#include "heed/kernels/rows-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace heed::kernels::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace paged {
+
+inline constexpr int kWidth = static_cast<int>(hn::MaxLanes(F32()));
+inline constexpr int kVectors = static_cast<int>(kPagePositions) / kWidth;  // of one feature
+inline constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3;              // 32 instead of 16
+/// Sums in registers at most, and rows of queries that share loads.
+inline constexpr int kSums = kManyRegisters ? 24 : 12;
+inline constexpr int kRows = kSums / kVectors < 6 ? kSums / kVectors : 6;
+
+/// A vector of numbers of a page, as floats.
+HWY_INLINE VF load(const float* p) { return hn::LoadU(F32(), p); }
+HWY_INLINE VF load(const BFloat16* p) {
+  const hn::RebindToUnsigned<F32> d32;
+  const hn::Rebind<std::uint16_t, F32> d16;
+  const auto bits = hn::LoadU(d16, reinterpret_cast<const std::uint16_t*>(p));
+  return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
+}
+HWY_INLINE VF load(const std::int8_t* p) {
+  const hn::RebindToSigned<F32> d32;
+  const hn::Rebind<std::int8_t, F32> d8;
+  return hn::ConvertTo(F32(), hn::PromoteTo(d32, hn::LoadU(d8, p)));
+}
+
+/// Rows of queries and of scores.
+struct Rows {
+  const float* q;  // [rows, D]
+  std::int64_t D;
+  float* scores;  // [rows, kBlockPositions]
+};
+
+/// The vectors of sums that R rows can have in registers, of scores or of outputs.
+template <int R>
+inline constexpr int kVectorsOf = kSums / R < 8 ? kSums / R : 8;
+
+/// The full pages of a block, and those that are read one block later: their memory is requested
+/// while these are read, at the same pace. It is requested for the second-level cache, because the
+/// first one is too small for both.
+template <typename E>
+struct Pages {
+  const E* now[kBlockPages];
+  const std::byte* later[kBlockPages];  // or null
+};
+
+/// Scores of V vectors of positions, from vector `first` of the block on.
+template <int R, int V, typename E>
+HWY_INLINE void score_vectors(const Rows& rows, const Pages<E>& pages, int first) {
+  const F32 d;
+  // Bytes of a vector of positions, for one feature; a page that is fetched is shared by them.
+  constexpr int kBytes = kWidth * static_cast<int>(sizeof(E));
+  constexpr int kFeatures = 4, kLine = 64;
+  const E* keys[V];
+  const std::byte* later[V];
+#pragma GCC unroll 8
+  for (int j = 0; j < V; ++j) {
+    const int page = (first + j) / kVectors, part = (first + j) % kVectors;
+    keys[j] = pages.now[page] + part * kWidth;
+    later[j] = pages.later[page] + part * kBytes * rows.D;
+  }
+  const bool fetches = pages.later[first / kVectors] != nullptr;
+  VF sum[R][V];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
+    for (int j = 0; j < V; ++j) sum[r][j] = hn::Zero(d);
+  }
+  const auto add_feature = [&](std::int64_t i) HWY_ATTR {
+    // The smaller side is kept in registers.
+    if constexpr (V > R) {
+      VF feature[R];
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) feature[r] = hn::Set(d, rows.q[r * rows.D + i]);
+#pragma GCC unroll 8
+      for (int j = 0; j < V; ++j) {
+        const VF key = load(keys[j] + i * kPagePositions);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) sum[r][j] = hn::MulAdd(feature[r], key, sum[r][j]);
+      }
+    } else {
+      VF key[V];
+#pragma GCC unroll 8
+      for (int j = 0; j < V; ++j) key[j] = load(keys[j] + i * kPagePositions);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        const VF feature = hn::Set(d, rows.q[r * rows.D + i]);
+#pragma GCC unroll 8
+        for (int j = 0; j < V; ++j) sum[r][j] = hn::MulAdd(feature, key[j], sum[r][j]);
+      }
+    }
+  };
+  std::int64_t i = 0;
+  for (; i + kFeatures <= rows.D; i += kFeatures) {
+    if (fetches) {
+#pragma GCC unroll 8
+      for (int j = 0; j < V; ++j) {
+#pragma GCC unroll 8
+        for (int at = 0; at < kFeatures * kBytes; at += kLine) {
+          __builtin_prefetch(later[j] + i * kBytes + at, 0, 2);
+        }
+      }
+    }
+#pragma GCC unroll 4
+    for (int f = 0; f < kFeatures; ++f) add_feature(i + f);
+  }
+  for (; i < rows.D; ++i) add_feature(i);
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
+    for (int j = 0; j < V; ++j) {
+      hn::StoreU(sum[r][j], d, rows.scores + r * kBlockPositions + (first + j) * kWidth);
+    }
+  }
+}
+
+/// Scores of the full pages [first, last) of a block.
+template <int R, typename E>
+HWY_INLINE void score_pages(const Rows& rows, const Pages<E>& pages, int first, int last) {
+  constexpr int V = kVectorsOf<R>;
+  int j = first * kVectors;
+  for (; j + V <= last * kVectors; j += V) score_vectors<R, V>(rows, pages, j);
+  if constexpr (V > 2) {
+    for (; j + 2 <= last * kVectors; j += 2) score_vectors<R, 2>(rows, pages, j);
+  }
+  for (; j < last * kVectors; ++j) score_vectors<R, 1>(rows, pages, j);
+}
+
+/// Scores of `count` keys that follow each other, in the slots of the block from `slot` on.
+template <int R, typename E>
+HWY_INLINE void score_keys(const Rows& rows, const E* keys, std::int64_t slot, std::int64_t count) {
+  const F32 d;
+  for (std::int64_t k = 0; k < count; ++k, keys += rows.D) {
+    VF sum[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) sum[r] = hn::Zero(d);
+    std::int64_t i = 0;
+    for (; i + kWidth <= rows.D; i += kWidth) {
+      const VF key = load(keys + i);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        sum[r] = hn::MulAdd(hn::LoadU(d, rows.q + r * rows.D + i), key, sum[r]);
+      }
+    }
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) {
+      float total = hn::GetLane(hn::SumOfLanes(d, sum[r]));
+      for (std::int64_t rest = i; rest < rows.D; ++rest) {
+        total += rows.q[r * rows.D + rest] * static_cast<float>(keys[rest]);
+      }
+      rows.scores[r * kBlockPositions + slot + k] = total;
+    }
+  }
+}
+
+/// The pages of a block with the weights of their positions, and sums of values.
+template <typename E>
+struct Values {
+  Pages<E> pages;            // values [16, width] each
+  std::int64_t first, last;  // the positions of the block that count
+  std::int64_t width;        // padded Dv
+  const float* weights;      // [rows, kBlockPositions]
+  float* sums;               // [rows, width]
+};
+
+/// N vectors of the sums of R rows, from `column` on. They stay in registers for the whole block:
+/// to load and store them for each page took a tenth of the time.
+template <int R, int N, typename E>
+HWY_INLINE void add_columns(const Values<E>& x, std::int64_t column) {
+  const F32 d;
+  constexpr std::int64_t kColumnBytes = N * kWidth * std::int64_t{sizeof(E)}, kLine = 64;
+  VF sum[R][N];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j)
+      sum[r][j] = hn::LoadU(d, x.sums + r * x.width + column + j * kWidth);
+  }
+  for (std::int64_t at = x.first; at < x.last;) {
+    const std::int64_t page = at / kPagePositions, start = page * kPagePositions;
+    const std::int64_t end = std::min(x.last, start + kPagePositions);
+    const E* from = x.pages.now[page] + (at - start) * x.width + column;
+    // These columns fetch their share of the later page.
+    const std::byte* later = x.pages.later[page];
+    const bool fetches = later != nullptr;
+    later += column * kPagePositions * std::int64_t{sizeof(E)};
+    const float* weights = x.weights + at;
+    for (; at < end; ++at, from += x.width, ++weights, later += kColumnBytes) {
+      if (fetches) {
+#pragma GCC unroll 8
+        for (std::int64_t line = 0; line < kColumnBytes; line += kLine) {
+          __builtin_prefetch(later + line, 0, 2);
+        }
+      }
+      if constexpr (N > R) {
+        VF weight[R];
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) weight[r] = hn::Set(d, weights[r * kBlockPositions]);
+#pragma GCC unroll 8
+        for (int j = 0; j < N; ++j) {
+          const VF value = load(from + j * kWidth);
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r) sum[r][j] = hn::MulAdd(weight[r], value, sum[r][j]);
+        }
+      } else {
+        VF value[N];
+#pragma GCC unroll 8
+        for (int j = 0; j < N; ++j) value[j] = load(from + j * kWidth);
+#pragma GCC unroll 8
+        for (int r = 0; r < R; ++r) {
+          const VF weight = hn::Set(d, weights[r * kBlockPositions]);
+#pragma GCC unroll 8
+          for (int j = 0; j < N; ++j) sum[r][j] = hn::MulAdd(weight, value[j], sum[r][j]);
+        }
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r) {
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j)
+      hn::StoreU(sum[r][j], d, x.sums + r * x.width + column + j * kWidth);
+  }
+}
+
+/// Adds the values of a block to the sums of R rows.
+template <int R, typename E>
+HWY_INLINE void add_values(const Values<E>& x) {
+  constexpr int N = kVectorsOf<R>;
+  std::int64_t column = 0;
+  for (; column + N * kWidth <= x.width; column += N * kWidth) add_columns<R, N>(x, column);
+  if constexpr (N > 2) {
+    for (; column + 2 * kWidth <= x.width; column += 2 * kWidth) add_columns<R, 2>(x, column);
+  }
+  for (; column < x.width; column += kWidth) add_columns<R, 1>(x, column);
+}
+
+/// Calls f with the number of rows as a constant, for `rows` rows in the most even groups: the
+/// first row of the group is its argument.
+template <typename F>
+HWY_INLINE void for_rows(std::int64_t rows, const F& f) {
+  const std::int64_t groups = (rows + kRows - 1) / kRows;
+  for (std::int64_t group = 0, first = 0; group < groups; ++group) {
+    const std::int64_t count = (rows - first + groups - group - 1) / (groups - group);
+    switch (count) {
+      case 1:
+        f(std::integral_constant<int, 1>(), first);
+        break;
+      case 2:
+        f(std::integral_constant<int, 2>(), first);
+        break;
+      case 3:
+        f(std::integral_constant<int, 3>(), first);
+        break;
+      case 4:
+        if constexpr (kRows >= 4) f(std::integral_constant<int, 4>(), first);
+        break;
+      case 5:
+        if constexpr (kRows >= 5) f(std::integral_constant<int, 5>(), first);
+        break;
+      default:
+        if constexpr (kRows >= 6) f(std::integral_constant<int, 6>(), first);
+    }
+    first += count;
+  }
+}
+
+}  // namespace paged
+}  // namespace heed::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
