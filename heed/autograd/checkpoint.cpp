@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "heed/autograd/replay.h"
 #include "heed/autograd/tape.h"
-#include "heed/base/random.h"
 
 namespace heed {
 namespace {
@@ -18,20 +18,6 @@ std::vector<Tensor> fresh_leaves(const std::vector<Tensor>& inputs, const Backwa
   }
   return leaves;
 }
-
-// Restores the generator's state of the first run for the lifetime of the object.
-class Replay {
- public:
-  explicit Replay(Generator::State state) : now_(default_generator().state()) {
-    default_generator().restore(state);
-  }
-  ~Replay() { default_generator().restore(now_); }
-  Replay(const Replay&) = delete;
-  Replay& operator=(const Replay&) = delete;
-
- private:
-  Generator::State now_;
-};
 
 }  // namespace
 

@@ -32,6 +32,11 @@ void ParameterVisitor::operator()(std::string_view name, Tensor& parameter) {
   if (parameter.defined()) on_parameter_(full_name(name), parameter);
 }
 
+void ParameterVisitor::buffer(std::string_view name, Tensor& buffer) {
+  if (on_buffer_) (*on_buffer_)(full_name(name), buffer);
+  (*this)(name, buffer);
+}
+
 void ParameterVisitor::operator()(std::string_view name, Weight& weight) {
   if (on_weight_) (*on_weight_)(full_name(name), weight);
   (*this)(name, weight.data);
@@ -79,6 +84,15 @@ std::vector<NamedTensor> Module::named_parameters() const {
   return once;
 }
 
+std::vector<NamedTensor> Module::buffers() const {
+  std::vector<NamedTensor> found;
+  const auto add = [&](const std::string& name, Tensor& buffer) {
+    found.push_back({name, buffer});
+  };
+  ParameterVisitor(kIgnoreParameter, kIgnoreModule, add).root(const_cast<Module&>(*this));
+  return found;
+}
+
 std::vector<Tensor> Module::parameters() const {
   std::vector<Tensor> tensors;
   for (NamedTensor& named : named_parameters()) tensors.push_back(std::move(named.tensor));
@@ -119,8 +133,10 @@ void Module::replace(FunctionRef<Tensor(const Tensor&)> make) {
 }
 
 void Module::requires_grad(bool on) {
-  replace([on](const Tensor& old) {
-    if (!is_floating(old.dtype())) return old;
+  std::set<ParameterKey> without;
+  for (const NamedTensor& buffer : buffers()) without.insert(key_of(buffer.tensor));
+  replace([&](const Tensor& old) {
+    if (!is_floating(old.dtype()) || without.contains(key_of(old))) return old;
     Tensor parameter = old;
     parameter.requires_grad(on);
     return parameter;

@@ -56,11 +56,16 @@ class ParameterVisitor {
   using OnWeight = FunctionRef<void(const std::string& name, Weight& weight)>;
   ParameterVisitor(OnParameter on_parameter, OnModule on_module)
       : on_parameter_(on_parameter), on_module_(on_module) {}
-  /// A visitor of weights, which other parameters are passed over by.
+  /// A visitor of all parameters that is told besides which of them are buffers.
+  ParameterVisitor(OnParameter on_parameter, OnModule on_module, OnParameter on_buffer)
+      : on_parameter_(on_parameter), on_module_(on_module), on_buffer_(on_buffer) {}
+  /// A visitor of weights; it skips other parameters.
   explicit ParameterVisitor(OnWeight on_weight);
 
   /// Visits a parameter. An undefined one (the bias of a layer without bias) is skipped.
   void operator()(std::string_view name, Tensor& parameter);
+  /// Visits a buffer: a parameter without gradient that the layer itself changes in training.
+  void buffer(std::string_view name, Tensor& buffer);
   /// Visits the matrix of a weight, unless it is packed.
   void operator()(std::string_view name, Weight& weight);
   /// Visits a part; its parameters are named "name.weight" and so on.
@@ -95,6 +100,7 @@ class ParameterVisitor {
 
   OnParameter on_parameter_;
   OnModule on_module_;
+  std::optional<OnParameter> on_buffer_;
   std::optional<OnWeight> on_weight_;
   std::string prefix_;  // of the next name, its separator included
 };
@@ -114,6 +120,8 @@ class Module {
   std::vector<NamedTensor> named_parameters() const;
   /// The same without names.
   std::vector<Tensor> parameters() const;
+  /// The parameters that layers themselves change in training, such as running averages.
+  std::vector<NamedTensor> buffers() const;
   /// All parameters, tied ones once under each of their names.
   std::vector<NamedTensor> every_name() const;
   /// The number of elements of all parameters.
@@ -126,7 +134,7 @@ class Module {
 
   /// Clears the gradients of all parameters.
   void zero_grad();
-  /// Freezes or unfreezes all parameters. Call it before the optimiser is made.
+  /// Freezes or unfreezes all parameters except buffers. Call it before the optimiser is made.
   void requires_grad(bool on);
   /// Freezes the parameters of which one name is chosen; returns their number. Call it before the
   /// optimiser is made.

@@ -6,11 +6,33 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/nn/embedding.h"
 #include "heed/nn/weight.h"
 
 namespace heed {
 
+PackChoices::PackChoices(Module& model) {
+  const auto ignore = [](const std::string&, Tensor&) {};
+  const auto note = [&](Module& part) {
+    if (const auto* const table = dynamic_cast<const Embedding*>(&part)) {
+      vocabularies_.insert(table->weight.out());
+    }
+  };
+  ParameterVisitor(ignore, note).root(model);
+  ParameterVisitor([&](const std::string&, Weight& weight) {
+    if (weight.refined && weight.data.defined()) refined_.insert(key_of(weight.data));
+  }).root(model);
+}
+
+PackOptions PackChoices::of(const Weight& weight) const {
+  const bool is_vocabulary = vocabularies_.contains(weight.out());
+  return {.blocks = is_vocabulary ? BlockForm{.bits = 8, .scales = kernels::BlockScales::centred}
+                                  : BlockForm{.bits = 4, .scales = kernels::BlockScales::shifted},
+          .refined = refined_.contains(key_of(weight.data))};
+}
+
 void pack_weights(Module& model, PackedForm form) {
+  const PackChoices choices(model);
   std::map<ParameterKey, std::vector<Weight*>> tied;  // one matrix may have several names
   ParameterVisitor([&](const std::string& name, Weight& weight) {
     if (!weight.defined()) return;
@@ -18,15 +40,20 @@ void pack_weights(Module& model, PackedForm form) {
                "[pack] '{}' is packed as {} already: pack the model as it was before, as {}", name,
                name_of(weight.packed->form()), name_of(form));
     if (weight.packed) return;
-    HEED_CHECK(weight.dtype() != DType::f64,
-               "[pack] '{}' is f64: packed weights are f32, bf16 or int8; convert the model with "
-               "to(DType::f32) first",
-               name);
+    HEED_CHECK(
+        weight.dtype() != DType::f64,
+        "[pack] '{}' is f64: packed weights are f32, bf16, int8 or int4; convert the model with "
+        "to(DType::f32) first",
+        name);
     tied[key_of(weight.data)].push_back(&weight);
   }).root(model);
   for (const auto& [key, weights] : tied) {
-    weights[0]->pack(form);
-    for (Weight* const weight : weights) *weight = *weights[0];
+    weights[0]->pack(form, choices.of(*weights[0]));
+    for (Weight* const weight : weights) {
+      weight->data = {};
+      weight->adapter = {};
+      weight->packed = weights[0]->packed;
+    }
   }
 }
 

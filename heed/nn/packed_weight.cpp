@@ -1,8 +1,14 @@
 #include "heed/nn/packed_weight.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "heed/base/arena.h"
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
+#include "heed/kernels/dequantize.h"
 #include "heed/kernels/packed/product.h"
+#include "heed/kernels/packed/remainder.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/tensor/copy.h"
@@ -11,18 +17,79 @@
 #include "heed/tensor/view.h"
 
 namespace heed {
+namespace {
 
-PackedWeight::PackedWeight(const Tensor& matrix, PackedForm form) {
+// Rows that are read from a file at once: whole panels of about 2 MB of f32.
+std::int64_t rows_at_once(std::int64_t in) {
+  constexpr std::int64_t kNumbers = 1 << 19;
+  const std::int64_t panels = kNumbers / std::max<std::int64_t>(1, in * kernels::kPanelRows);
+  return kernels::kPanelRows * std::max<std::int64_t>(1, panels);
+}
+
+// Of types with more than 5 bits whose blocks have another form.
+constexpr BlockForm kBytes{.bits = 8, .scales = kernels::BlockScales::centred};
+
+std::span<const std::byte> bytes_of_rows(const StoredMatrix& matrix, std::int64_t begin,
+                                         std::int64_t end) {
+  const auto one = matrix.bytes.size() / static_cast<std::size_t>(matrix.out);
+  return matrix.bytes.subspan(static_cast<std::size_t>(begin) * one,
+                              static_cast<std::size_t>(end - begin) * one);
+}
+
+void widen(io::TensorType type, std::span<const std::byte> from, std::span<float> to) {
+  if (type == io::TensorType::F32) {
+    std::memcpy(to.data(), from.data(), from.size());
+  } else {
+    kernels::dequantize(type, from, to);
+  }
+}
+
+// Some rows of blocks of a GGUF file.
+void pack_as_it_is(const StoredMatrix& matrix, std::span<const std::byte> rows,
+                   const kernels::PackTarget& to) {
+  const std::size_t one = rows.size() / static_cast<std::size_t>(to.out);
+  kernels::pack_blocks(
+      [&](std::int64_t row, kernels::BlockRow& blocks) {
+        kernels::read_block_row(matrix.type, rows.data() + static_cast<std::size_t>(row) * one,
+                                to.in, blocks);
+      },
+      to);
+}
+
+}  // namespace
+
+PackedWeight::PackedWeight(const Tensor& matrix, PackedForm form, PackOptions how) {
   HEED_CHECK(matrix.rank() == 2 && is_floating(matrix.dtype()) && matrix.dtype() != DType::f64,
              "[packed_weight] {} of {}: give a matrix [out, in] of f32 or bf16",
              to_string(matrix.shape()), name_of(matrix.dtype()));
-  allocate(form, matrix.size(0), matrix.size(1));
+  allocate(form, matrix.size(0), matrix.size(1), how);
   if (form == PackedForm::bf16 && matrix.dtype() == DType::bf16) {
     const Tensor from = contiguous_copy(matrix);  // [out, in]
     kernels::pack_bf16(from.data<BFloat16>(), target_);
   } else {
     const Tensor from = contiguous_copy(cast_data(matrix, DType::f32));  // [out, in]
-    kernels::pack(from.data<float>(), in(), target_);
+    pack_rows(from.data<float>(), 0, out());
+  }
+}
+
+PackedWeight::PackedWeight(const StoredMatrix& matrix, PackedForm form, PackOptions how) {
+  const std::optional<BlockForm> blocks = kernels::block_form(matrix.type);
+  const bool is_quantized = io::info(matrix.type).block > 1;
+  if (blocks || is_quantized) how.blocks = blocks.value_or(kBytes);
+  allocate(form, matrix.out, matrix.in, how);
+  const std::int64_t rows = rows_at_once(matrix.in);
+  const bool is_exact = form == PackedForm::int4 && blocks;
+  const Scratch<float> floats(is_exact ? 0 : std::min(rows, matrix.out) * matrix.in);
+  for (std::int64_t begin = 0; begin < matrix.out; begin += rows) {
+    const std::int64_t end = std::min(begin + rows, matrix.out);
+    const std::span<const std::byte> bytes = bytes_of_rows(matrix, begin, end);
+    if (is_exact) {
+      pack_as_it_is(matrix, bytes, rows_of(target_, begin, end));
+    } else {
+      widen(matrix.type, bytes, {floats.data(), static_cast<std::size_t>((end - begin) * in())});
+      pack_rows(floats.data(), begin, end);
+    }
+    if (matrix.file != nullptr) matrix.file->forget(bytes);
   }
 }
 
@@ -31,42 +98,67 @@ PackedWeight::PackedWeight(const QuantizedMatrix& matrix) {
   kernels::pack_int8(matrix.integers, matrix.scales, target_);
 }
 
-void PackedWeight::allocate(PackedForm form, std::int64_t out, std::int64_t in) {
-  const std::int64_t padded = kernels::padded_out(out);
-  {
-    const Unpooled unpooled;
-    data_ = empty({padded / kernels::kPanelRows * kernels::panel_bytes(form, in)}, DType::u8);
-  }
+PackedWeight::PackedWeight(const BlockMatrix& matrix) {
+  allocate(PackedForm::int4, matrix.out, matrix.in, {.blocks = matrix.blocks});
+  kernels::pack_blocks(matrix.read, target_);
+}
+
+void PackedWeight::allocate(PackedForm form, std::int64_t out, std::int64_t in, PackOptions how) {
+  const BlockForm blocks = how.blocks;
+  const std::int64_t padded = kernels::padded_out(out), panels = padded / kernels::kPanelRows;
+  const Unpooled unpooled;
+  data_ = empty({panels * kernels::panel_bytes(form, in, blocks)}, DType::u8);
+  const auto bytes_of = [](Tensor& x) {
+    return reinterpret_cast<std::byte*>(x.mutable_data<std::uint8_t>());
+  };
   target_ = {.form = form,
              .out = out,
              .in = in,
-             .data = reinterpret_cast<std::byte*>(data_.mutable_data<std::uint8_t>()),
+             .data = bytes_of(data_),
              .scales = nullptr,
-             .sums = nullptr};
+             .sums = nullptr,
+             .blocks = blocks};
   if (form == PackedForm::int8) {
     const Shape shape{padded * kernels::scale_groups(in)};
     scales_ = empty(shape);
     sums_ = empty(shape, DType::i32);
     target_.scales = scales_.mutable_data<float>();
     target_.sums = sums_.mutable_data<std::int32_t>();
+    if (how.refined) remainders_ = empty({out, in}, DType::u8);
   }
+  if (form == PackedForm::int4) {
+    scales_ = empty({panels * kernels::block_scale_bytes(blocks, in)}, DType::u8);
+    target_.block_scales = bytes_of(scales_);
+  }
+}
+
+void PackedWeight::pack_rows(const float* rows, std::int64_t begin, std::int64_t end) {
+  const kernels::PackTarget to = rows_of(target_, begin, end);
+  kernels::pack(rows, in(), to);
+  if (!remainders_.defined()) return;
+  kernels::find_remainders(rows, in(), to, mutable_remainders() + begin * in());
+}
+
+std::int8_t* PackedWeight::mutable_remainders() {
+  return reinterpret_cast<std::int8_t*>(remainders_.mutable_data<std::uint8_t>());
+}
+
+void PackedWeight::keep_remainders(std::span<const std::int8_t> remainders) {
+  HEED_ASSERT(form() == PackedForm::int8 && std::ssize(remainders) == out() * in());
+  remainders_ = empty({out(), in()}, DType::u8);
+  std::ranges::copy(remainders, mutable_remainders());
+}
+
+std::span<const std::int8_t> PackedWeight::remainders() const {
+  if (!remainders_.defined()) return {};
+  return {reinterpret_cast<const std::int8_t*>(remainders_.data<std::uint8_t>()),
+          static_cast<std::size_t>(remainders_.numel())};
 }
 
 std::int64_t PackedWeight::bytes() const {
-  return data_.numel() + (scales_.defined() ? 8 * scales_.numel() : 0);
-}
-
-// The rows [begin, end); begin must be the first row of a panel.
-kernels::PackedMatrix PackedWeight::part(std::int64_t begin, std::int64_t end) const {
-  HEED_ASSERT(begin % kernels::kPanelRows == 0);
-  kernels::PackedMatrix matrix = target_;
-  matrix.out = end - begin;
-  matrix.data += begin / kernels::kPanelRows * kernels::panel_bytes(form(), in());
-  if (matrix.scales != nullptr) {
-    matrix.scales += begin * kernels::scale_groups(in());
-    matrix.sums += begin * kernels::scale_groups(in());
-  }
-  return matrix;
+  const std::int64_t scale = form() == PackedForm::int8 ? 8 : 1;  // with the sum of int8
+  return data_.numel() + (scales_.defined() ? scale * scales_.numel() : 0) +
+         (remainders_.defined() ? remainders_.numel() : 0);
 }
 
 Tensor PackedWeight::product(const Tensor& x, const LinearOptions& options, std::int64_t begin,
@@ -91,7 +183,7 @@ Tensor PackedWeight::product(const Tensor& x, const LinearOptions& options, std:
   kernels::packed_product({.rows = rows.size(0),
                            .x = rows.data<float>(),
                            .x_stride = in(),
-                           .weight = part(begin, end),
+                           .weight = rows_of(kernels::PackedMatrix(target_), begin, end),
                            .y = y.mutable_data<float>(),
                            .y_stride = end - begin,
                            .bias = bias.defined() ? bias.data<float>() : nullptr,
@@ -110,6 +202,22 @@ kernels::PackedProduct PackedWeight::call_with(const Tensor& x, const Tensor& bi
           .y = nullptr,
           .y_stride = 0,
           .bias = bias.defined() ? bias.data<float>() : nullptr};
+}
+
+PackedWeight PackedWeight::select(std::span<const std::int32_t> rows) const {
+  if (form() == PackedForm::int4) {
+    return PackedWeight(this->rows(from_values(rows, {std::ssize(rows)})), PackedForm::f32);
+  }
+  PackedWeight chosen;
+  chosen.allocate(form(), std::ssize(rows), in(), {.refined = remainders_.defined()});
+  kernels::copy_rows(target_, rows, chosen.target_);
+  if (!remainders_.defined()) return chosen;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::ranges::copy(remainders().subspan(static_cast<std::size_t>(rows[i] * in()),
+                                           static_cast<std::size_t>(in())),
+                      chosen.mutable_remainders() + static_cast<std::int64_t>(i) * in());
+  }
+  return chosen;
 }
 
 Tensor PackedWeight::rows(const Tensor& ids) const {

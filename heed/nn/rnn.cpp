@@ -4,6 +4,7 @@
 
 #include "heed/base/arena_vector.h"
 #include "heed/nn/init.h"
+#include "heed/ops/index.h"
 #include "heed/ops/join.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
@@ -15,6 +16,9 @@ Recurrent::Recurrent(const Kind& kind, const RecurrentConfig& config, Generator&
   HEED_CHECK(config.input > 0 && config.hidden > 0 && config.layers > 0,
              "[{}] input {}, hidden {}, layers {}: all are required and must be positive",
              kind.name, config.input, config.hidden, config.layers);
+  HEED_CHECK(!config.reverse || !config.bidirectional,
+             "[{}] reverse and bidirectional: two directions read both ways; leave one out",
+             kind.name);
   // PyTorch draws all parameters from this range.
   const double range = 1.0 / std::sqrt(static_cast<double>(config.hidden));
   const auto parameter = [&](const Shape& shape) {
@@ -74,7 +78,7 @@ RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentStart& sta
                                {.initial_state = initial(start.state, k),
                                 .initial_cell = initial(start.cell, k),
                                 .lengths = start.lengths,
-                                .reverse = direction == 1});
+                                .reverse = config_.reverse || direction == 1});
       outputs[static_cast<std::size_t>(direction)] = std::move(run.output);
       states.push_back(std::move(run.state));
       if (run.cell.defined()) cells.push_back(std::move(run.cell));
@@ -85,6 +89,52 @@ RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentStart& sta
   return {.output = y,
           .state = stack(states, 0),                            // [layers * directions, B, H]
           .cell = cells.empty() ? Tensor() : stack(cells, 0)};  // [layers * directions, B, H]
+}
+
+std::unique_ptr<Recurrent> make_recurrent(Cell cell, const RecurrentConfig& config,
+                                          Generator& generator) {
+  if (cell == Cell::gru) return std::make_unique<Gru>(config, generator);
+  return std::make_unique<Lstm>(config, generator);
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+
+RecurrentSteps::RecurrentSteps(const Recurrent& stack, const Tensor& state, const Tensor& cell)
+    : stack_(&stack) {
+  const RecurrentConfig& config = stack.config();
+  HEED_CHECK(!config.bidirectional && !config.reverse,
+             "[{}] steps go from the first position to the last: use one direction, not reversed",
+             stack.kind_.name);
+  HEED_CHECK(state.rank() == 3 && state.size(0) == config.layers && state.size(2) == config.hidden,
+             "[{}] an initial state is {}: it must be [{}, B, {}]", stack.kind_.name,
+             to_string(state.shape()), config.layers, config.hidden);
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) {
+    const RnnWeights& w = stack.weights[static_cast<std::size_t>(layer)];
+    if (layer > 0) input_.emplace_back(w.w_ih, w.b_ih);
+    hidden_.emplace_back(w.w_hh, w.b_hh);
+    state_.push_back({select(state, 0, layer), cell.defined() ? select(cell, 0, layer) : Tensor()});
+  }
+}
+
+Tensor RecurrentSteps::step(const Tensor& gates) {
+  for (std::size_t layer = 0; layer < state_.size(); ++layer) {
+    RnnStep& own = state_[layer];
+    const Tensor share =
+        layer == 0 ? gates : input_[layer - 1](stack_->dropout_(state_[layer - 1].state));
+    own = stack_->kind_.step({.gates = share,
+                              .hidden_gates = hidden_[layer](own.state),
+                              .state = own.state,
+                              .cell = own.cell});
+  }
+  return top();  // [B, H]
+}
+
+void RecurrentSteps::reorder(std::span<const std::int64_t> from) {
+  const Tensor ids = from_values(from, {std::ssize(from)});
+  for (RnnStep& layer : state_) {
+    layer.state = index_select(layer.state, 0, ids);  // [B, H]
+    if (layer.cell.defined()) layer.cell = index_select(layer.cell, 0, ids);
+  }
 }
 
 }  // namespace heed

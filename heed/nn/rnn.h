@@ -1,15 +1,28 @@
 // Recurrent layers: GRU (Cho et al. 2014) and LSTM (Hochreiter and Schmidhuber 1997) over whole
 // sequences, with several layers, one or two directions and sequences of different lengths. Each
-// layer and direction is one fused call (ops/rnn.h).
+// layer and direction is one fused call (ops/rnn.h). RecurrentSteps goes step by step.
 #pragma once
 
+#include <array>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "heed/base/random.h"
+#include "heed/io/codec.h"
 #include "heed/nn/dropout.h"
+#include "heed/ops/repeated_linear.h"
 #include "heed/ops/rnn.h"
 
 namespace heed {
+
+/// The kinds of recurrent layers.
+enum class Cell : std::uint8_t { gru, lstm };
+
+/// The names that configs use.
+constexpr std::array<io::EnumName<Cell>, 2> enum_names(Cell) {
+  return {{{Cell::gru, "gru"}, {Cell::lstm, "lstm"}}};
+}
 
 /// Options of Gru and Lstm.
 struct RecurrentConfig {
@@ -17,6 +30,7 @@ struct RecurrentConfig {
   std::int64_t hidden = 0;
   std::int64_t layers = 1;
   bool bidirectional = false;
+  bool reverse = false;  // one direction: from the last step of each sequence to its first
   bool bias = true;
   double dropout = 0.0;  // on the outputs of every layer but the last
 };
@@ -42,20 +56,24 @@ class Recurrent : public Module {
   void visit(ParameterVisitor& visitor) override;
   /// x [B, T, input] -> outputs and last states.
   RecurrentResult operator()(const Tensor& x, const RecurrentStart& start = {}) const;
+  const RecurrentConfig& config() const { return config_; }
 
   std::vector<RnnWeights> weights;  // one per layer and direction, direction fastest
 
  protected:
   using Op = RnnResult (*)(const Tensor& x, const RnnWeights& weights, const RnnOptions& options);
+  using StepOp = RnnStep (*)(const RnnStepInput& in);
   /// An op, its number of gates, and the name of the layer in messages.
   struct Kind {
     const char* name;
     std::int64_t gates;
     Op op;
+    StepOp step;
   };
   Recurrent(const Kind& kind, const RecurrentConfig& config, Generator& generator);
 
  private:
+  friend class RecurrentSteps;
   std::int64_t directions() const { return config_.bidirectional ? 2 : 1; }
   void check_start(const Tensor& x, const Tensor& state) const;
 
@@ -68,14 +86,41 @@ class Recurrent : public Module {
 class Gru : public Recurrent {
  public:
   explicit Gru(const RecurrentConfig& config, Generator& generator = default_generator())
-      : Recurrent({"gru", 3, gru}, config, generator) {}
+      : Recurrent({"gru", 3, gru, gru_step}, config, generator) {}
 };
 
 /// Long short-term memory.
 class Lstm : public Recurrent {
  public:
   explicit Lstm(const RecurrentConfig& config, Generator& generator = default_generator())
-      : Recurrent({"lstm", 4, lstm}, config, generator) {}
+      : Recurrent({"lstm", 4, lstm, lstm_step}, config, generator) {}
+};
+
+/// A layer of a kind.
+std::unique_ptr<Recurrent> make_recurrent(Cell cell, const RecurrentConfig& config,
+                                          Generator& generator = default_generator());
+
+/// A recurrent stack of one direction that goes step by step, for decoders whose input depends on
+/// the step before. The gradient of a matrix is one product over all steps. The stack must outlive
+/// it.
+class RecurrentSteps {
+ public:
+  /// Starts with states [layers, B, H].
+  RecurrentSteps(const Recurrent& stack, const Tensor& state, const Tensor& cell = {});
+
+  /// One step of all layers: `gates` [B, gates * H] is the share of the first layer's input,
+  /// W_ih x + b_ih. Returns the new state of the last layer, [B, H].
+  Tensor step(const Tensor& gates);
+  /// The state of the last layer: [B, H].
+  const Tensor& top() const { return state_.back().state; }
+  /// Sequence i becomes what sequence from[i] was, for beams.
+  void reorder(std::span<const std::int64_t> from);
+
+ private:
+  const Recurrent* stack_;
+  std::vector<RepeatedLinear> input_;   // of every layer but the first
+  std::vector<RepeatedLinear> hidden_;  // of every layer
+  std::vector<RnnStep> state_;          // of every layer
 };
 
 }  // namespace heed

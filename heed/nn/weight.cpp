@@ -5,6 +5,7 @@
 #include "heed/ops/elementwise.h"
 #include "heed/ops/embedding.h"
 #include "heed/ops/view.h"
+#include "heed/tensor/create.h"
 
 namespace heed {
 
@@ -39,6 +40,19 @@ Weight Weight::rows(std::int64_t begin, std::int64_t end) const {
   return part;
 }
 
+Weight Weight::select(std::span<const std::int32_t> rows) const {
+  const NoGrad no_grad;
+  Weight part;
+  if (packed) {
+    part.packed = std::make_shared<const PackedWeight>(packed->select(rows));
+    return part;
+  }
+  const Tensor ids = from_values(rows, {std::ssize(rows)});
+  part.data = embedding(data, ids);  // [rows, in]
+  if (adapter.defined()) part.adapter = {adapter.down, embedding(adapter.up, ids), adapter.scale};
+  return part;
+}
+
 Tensor Weight::product_of_rows(const Tensor& x, std::int64_t begin, std::int64_t end,
                                const LinearOptions& options) const {
   if (!packed) return rows(begin, end).product(x, options);  // […, end - begin]
@@ -56,9 +70,10 @@ Tensor Weight::lookup(const Tensor& ids, std::optional<std::int64_t> padding) co
   return packed ? packed->rows(ids) : embedding(data, ids, {.padding_index = padding});
 }
 
-void Weight::pack(PackedForm form) {
+void Weight::pack(PackedForm form, PackOptions how) {
   merge_adapter();
-  packed = std::make_shared<const PackedWeight>(data, form);
+  how.refined = how.refined || refined;
+  packed = std::make_shared<const PackedWeight>(data, form, how);
   data = {};
 }
 

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "heed/nn/packed_weight.h"
@@ -37,6 +38,8 @@ struct Weight {
   /// Rows [begin, end) as a weight of their own, sharing the numbers; differentiable. Not for
   /// packed weights.
   Weight rows(std::int64_t begin, std::int64_t end) const;
+  /// The rows with these numbers as a weight of their own, without gradients.
+  Weight select(std::span<const std::int32_t> rows) const;
   /// The product with the rows [begin, end) of the matrix: x […, in] -> […, end - begin].
   Tensor product_of_rows(const Tensor& x, std::int64_t begin, std::int64_t end,
                          const LinearOptions& options = {}) const;
@@ -44,12 +47,13 @@ struct Weight {
   Tensor lookup(const Tensor& ids, std::optional<std::int64_t> padding = {}) const;
   /// Packs the matrix, with its adapter, for products without gradients, and forgets the numbers
   /// that it is made of.
-  void pack(PackedForm form);
+  void pack(PackedForm form, PackOptions how = {});
   /// Adds the adapter to the matrix, as a new tensor, and removes it.
   void merge_adapter();
 
   Tensor data;                                 // [out, in]; undefined if packed
   Adapter adapter;                             // usually undefined
+  bool refined = false;                        // whether int8 keeps what rounding left
   std::shared_ptr<const PackedWeight> packed;  // usually null
 
  private:

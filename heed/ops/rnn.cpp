@@ -144,7 +144,77 @@ RnnResult run(const char* op, const Tensor& x, const RnnWeights& w, const RnnOpt
   return y;
 }
 
+void check_step(const char* op, std::int64_t gates, const RnnStepInput& in, bool has_cell) {
+  HEED_CHECK(in.state.rank() == 2, "[{}] state {}: it must be [B, H]", op,
+             to_string(in.state.shape()));
+  const Shape wide{in.state.size(0), gates * in.state.size(1)};
+  HEED_CHECK(in.gates.shape() == wide && in.hidden_gates.shape() == wide,
+             "[{}] gates {} and hidden_gates {}: for state {} both must be {}", op,
+             to_string(in.gates.shape()), to_string(in.hidden_gates.shape()),
+             to_string(in.state.shape()), to_string(wide));
+  HEED_CHECK(!has_cell || (in.cell.defined() && in.cell.shape() == in.state.shape()),
+             "[{}] cell {}: it must be {}, as the state", op,
+             in.cell.defined() ? to_string(in.cell.shape()) : "undefined",
+             to_string(in.state.shape()));
+}
+
+// The inputs of the node are gates, hidden_gates, state and cell.
+template <typename Cell, typename T>
+void step_backward(Backward& b, const RnnStepInput& in, const Tensor& saved) {
+  constexpr bool kLstm = std::is_same_v<Cell, kernels::Lstm>;
+  Tensor d_gates = empty(in.gates.shape(), in.gates.dtype());  // [B, gates * H]
+  Tensor d_hidden = kLstm ? d_gates : empty_like(d_gates);     // [B, gates * H]
+  Tensor d_state = clone_data(b.dy(0));                        // [B, H]
+  Tensor d_cell = kLstm ? clone_data(b.dy(1)) : Tensor();      // [B, H]
+  kernels::cell_backward<Cell, T>({.batch = in.state.size(0),
+                                   .hidden = in.state.size(1),
+                                   .saved = saved.data<T>(),
+                                   .previous_state = in.state.data<T>(),
+                                   .previous_cell = data_if_defined<T>(in.cell),
+                                   .d_state = d_state.mutable_data<T>(),
+                                   .d_cell = kLstm ? d_cell.mutable_data<T>() : nullptr,
+                                   .d_gates = d_gates.mutable_data<T>(),
+                                   .d_hidden_gates = d_hidden.mutable_data<T>()});
+  b.add(0, d_gates);
+  b.add(1, d_hidden);
+  b.add(2, d_state);
+  if (kLstm) b.add(3, d_cell);
+}
+
+template <typename Cell>
+RnnStep run_step(const char* op, const RnnStepInput& in) {
+  constexpr bool kLstm = std::is_same_v<Cell, kernels::Lstm>;
+  check_step(op, Cell::kGates, in, kLstm);
+  const RnnStepInput packed_in{packed(in.gates), packed(in.hidden_gates), packed(in.state),
+                               packed(in.cell)};
+  RnnStep y{clone_data(in.state), kLstm ? clone_data(in.cell) : Tensor()};
+  Tensor saved =
+      empty({in.state.size(0), Cell::kSaved * in.state.size(1)}, in.state.dtype());  // [B, …]
+  visit_float(op, in.state.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::cell_forward<Cell, T>({.batch = in.state.size(0),
+                                    .hidden = in.state.size(1),
+                                    .gates = packed_in.gates.data<T>(),
+                                    .hidden_gates = packed_in.hidden_gates.data<T>(),
+                                    .state = y.state.mutable_data<T>(),
+                                    .cell = kLstm ? y.cell.mutable_data<T>() : nullptr,
+                                    .saved = saved.mutable_data<T>()});
+    const auto backward = [packed_in, saved](Backward& b) {
+      step_backward<Cell, T>(b, packed_in, saved);
+    };
+    if constexpr (kLstm) {
+      record_all(op, {in.gates, in.hidden_gates, in.state, in.cell}, {&y.state, &y.cell}, backward);
+    } else {
+      record_all(op, {in.gates, in.hidden_gates, in.state}, {&y.state}, backward);
+    }
+  });
+  return y;
+}
+
 }  // namespace
+
+RnnStep gru_step(const RnnStepInput& in) { return run_step<kernels::Gru>("gru_step", in); }
+RnnStep lstm_step(const RnnStepInput& in) { return run_step<kernels::Lstm>("lstm_step", in); }
 
 RnnResult gru(const Tensor& x, const RnnWeights& weights, const RnnOptions& options) {
   return run<kernels::Gru>("gru", x, weights, options);

@@ -34,4 +34,22 @@ RnnResult gru(const Tensor& x, const RnnWeights& weights, const RnnOptions& opti
 /// Long short-term memory: gates i, f, g, o.
 RnnResult lstm(const Tensor& x, const RnnWeights& weights, const RnnOptions& options = {});
 
+/// What one step of a cell reads.
+struct RnnStepInput {
+  Tensor gates;         // [B, gates * H]: the input's share, with its bias
+  Tensor hidden_gates;  // [B, gates * H]: the state's share, with its bias
+  Tensor state;         // [B, H]
+  Tensor cell = {};     // [B, H], LSTM only
+};
+/// The states after one step.
+struct RnnStep {
+  Tensor state;      // [B, H]
+  Tensor cell = {};  // [B, H], LSTM only
+};
+
+/// One step of gru and lstm without their products: for decoders whose input depends on the step
+/// before.
+RnnStep gru_step(const RnnStepInput& in);
+RnnStep lstm_step(const RnnStepInput& in);
+
 }  // namespace heed

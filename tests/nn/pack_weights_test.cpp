@@ -15,7 +15,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr PackedForm kForms[] = {PackedForm::f32, PackedForm::bf16, PackedForm::int8};
+constexpr PackedForm kForms[] = {PackedForm::f32, PackedForm::bf16, PackedForm::int8,
+                                 PackedForm::int4};
 
 // An embedding whose matrix is that of the output layer too.
 struct Net : Module {
@@ -43,7 +44,9 @@ TEST(PackWeights, ResultsAreThoseOfThePlainModel) {
     const Tensor expected = net(ids);
     const std::int64_t count = net.parameter_count();
     pack_weights(net, form);
-    EXPECT_LE(test::max_relative_error(net(ids), expected), form == PackedForm::f32 ? 2e-6 : 0.1);
+    EXPECT_LE(test::max_relative_error(net(ids), expected), form == PackedForm::f32    ? 2e-6
+                                                            : form == PackedForm::int4 ? 0.4
+                                                                                       : 0.1);
     EXPECT_EQ(net.parameter_count(), count);
   }
 }
@@ -57,6 +60,13 @@ TEST(PackWeights, TiedWeightsStayTied) {
   EXPECT_FALSE(net.embedding.weight.data.defined());
   EXPECT_FALSE(net.output.weight.data.defined());
   EXPECT_TRUE(net.hidden.bias.defined()) << "only matrices of weights are packed";
+}
+
+TEST(PackWeights, MatricesWithARowForEachTokenKeepEightBits) {
+  Net net;
+  pack_weights(net, PackedForm::int4);
+  EXPECT_EQ(net.hidden.weight.packed->blocks().bits, 4);
+  EXPECT_EQ(net.output.weight.packed->blocks().bits, 8);
 }
 
 TEST(PackWeights, AgainInTheSameFormIsFine) {

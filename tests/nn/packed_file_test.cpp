@@ -12,6 +12,7 @@
 #include "heed/nn/linear.h"
 #include "heed/nn/pack_weights.h"
 #include "heed/tensor/create.h"
+#include "tests/kernels/packed/packed_trial.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 #include "tests/support/temp_dir.h"
@@ -90,7 +91,7 @@ TEST_F(PackedFile, HoldsIntegersAndScales) {
 }
 
 TEST_F(PackedFile, GivesTheSameBits) {
-  for (const PackedForm form : {PackedForm::bf16, PackedForm::int8}) {
+  for (const PackedForm form : {PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
     const Tensor expected = save(form);
     Net net(2);
     load_packed(net, io::SafetensorsFile::open(path_), form);
@@ -100,6 +101,85 @@ TEST_F(PackedFile, GivesTheSameBits) {
   }
 }
 
+// The weight of the output layer is the embeddings', so its remainders have their name.
+TEST_F(PackedFile, HoldsTheRemaindersOfRefinedWeights) {
+  Net net(1), other(2), without(3), bad(4);
+  for (Net* const one : {&net, &other, &without, &bad}) one->output.weight.refined = true;
+  pack_weights(net, PackedForm::int8);
+  const std::span<const std::int8_t> expected = net.embedding.weight.packed->remainders();
+  ASSERT_EQ(expected.size(), 19 * 6);
+  EXPECT_TRUE(net.hidden.weight.packed->remainders().empty());
+  save_packed(net, path_);
+
+  load_packed(other, io::SafetensorsFile::open(path_), PackedForm::int8);
+  EXPECT_THAT(other.output.weight.packed->remainders(), testing::ElementsAreArray(expected));
+  EXPECT_THAT(load_error(), HasSubstr("unexpected 'embedding.weight_remainder'"));
+
+  rewrite([](io::SafetensorsItem& item) {
+    if (item.name.ends_with("_remainder")) item.type = io::TensorType::U8;
+  });
+  EXPECT_THAT(
+      error_message([&] { load_packed(bad, io::SafetensorsFile::open(path_), PackedForm::int8); }),
+      HasSubstr("'embedding.weight_remainder' is U8 [19, 6] in the file and must be I8"));
+  rewrite([](io::SafetensorsItem& item) {
+    if (item.name.ends_with("_remainder")) item.name.clear();
+  });
+  load_packed(without, io::SafetensorsFile::open(path_), PackedForm::int8);
+  EXPECT_TRUE(without.output.weight.packed->remainders().empty());
+
+  Net plain(1), read(2);
+  read.output.weight.refined = true;
+  save_parameters(plain, path_);
+  load_and_pack(read, io::SafetensorsFile::open(path_), PackedForm::int8);
+  EXPECT_THAT(read.output.weight.packed->remainders(), testing::ElementsAreArray(expected));
+}
+
+TEST_F(PackedFile, BlocksOfEveryFormGiveTheSameBits) {
+  struct One : Module {
+    Linear layer{{.in = 512, .out = 19, .bias = false}};
+    void visit(ParameterVisitor& v) override { v("layer", layer); }
+  };
+  for (const kernels::test::GgufForm& form : kernels::test::kGgufForms) {
+    SCOPED_TRACE(io::info(form.type).name);
+    const std::vector<std::byte> bytes = kernels::test::random_gguf(form.type, 19, 512, 3);
+    One net, again;
+    net.layer.weight.packed = std::make_shared<const PackedWeight>(
+        StoredMatrix{.type = form.type, .out = 19, .in = 512, .bytes = bytes, .file = nullptr},
+        PackedForm::int4);
+    net.layer.weight.data = {};
+    save_packed(net, path_);
+    load_packed(again, io::SafetensorsFile::open(path_), PackedForm::int4);
+    EXPECT_EQ(again.layer.weight.packed->blocks(), form.blocks);
+    EXPECT_TRUE(
+        test::same_bits(again.layer.weight.packed->matrix(), net.layer.weight.packed->matrix()));
+  }
+}
+
+TEST_F(PackedFile, BlocksMayStandBesidePlainWeights) {
+  Net net(1), again(2);
+  net.hidden.weight.pack(PackedForm::int4);
+  net.embedding.weight.pack(PackedForm::bf16);
+  net.output.weight = net.embedding.weight;
+  save_packed(net, path_);
+  EXPECT_EQ(packed_form(net), PackedForm::int4);
+  load_packed(again, io::SafetensorsFile::open(path_), PackedForm::int4);
+  EXPECT_TRUE(test::same_bits(again(ids_), net(ids_)));
+}
+
+TEST_F(PackedFile, SaysWhichTensorsOfBlocksDoNotFit) {
+  save(PackedForm::int4);
+  rewrite([](io::SafetensorsItem& item) {
+    if (item.name == "embedding.weight_scale") item.name.clear();
+    if (item.name == "hidden.weight") item.shape = {6, 8, 2};
+  });
+  EXPECT_THAT(
+      load_error(PackedForm::int4),
+      AllOf(HasSubstr("missing 'embedding.weight_scale'"),
+            HasSubstr("'hidden.weight' is U8 [6, 8, 2] in the file and must be U8 [6, 16]")));
+  save(PackedForm::int8);
+  EXPECT_THAT(load_error(PackedForm::int4), HasSubstr("and must be"));
+}
+
 TEST_F(PackedFile, OfF32IsAPlainFile) {
   const Tensor expected = save(PackedForm::f32);
   Net net(2);
@@ -107,6 +187,28 @@ TEST_F(PackedFile, OfF32IsAPlainFile) {
   EXPECT_LE(test::max_relative_error(net(ids_), expected), 2e-6);
   pack_weights(net, PackedForm::f32);
   EXPECT_TRUE(test::same_bits(net(ids_), expected));
+}
+
+TEST_F(PackedFile, PlainWeightsArePackedWhileTheyAreRead) {
+  for (const DType dtype : {DType::f32, DType::f64, DType::bf16}) {
+    Net plain(1);
+    plain.to(dtype);
+    save_parameters(plain, path_);
+    plain.to(DType::f32);
+    for (const PackedForm form :
+         {PackedForm::f32, PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
+      Net expected = plain, net(2);
+      pack_weights(expected, form);
+      load_and_pack(net, io::SafetensorsFile::open(path_), form);
+      EXPECT_TRUE(test::same_bits(net(ids_), expected(ids_))) << name_of(dtype);
+      EXPECT_EQ(net.embedding.weight.packed, net.output.weight.packed);
+    }
+  }
+  save(PackedForm::int8);
+  Net net(2);
+  EXPECT_THAT(error_message(
+                  [&] { load_and_pack(net, io::SafetensorsFile::open(path_), PackedForm::int8); }),
+              HasSubstr("'hidden.weight' is I8 in the file and must be F32, F64 or BF16"));
 }
 
 TEST_F(PackedFile, TiedWeightsMayHaveAnyOfTheirNames) {

@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "heed/kernels/dequantize.h"
+#include "heed/nn/checkpoint_file.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
+#include "tests/kernels/packed/packed_trial.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
@@ -16,11 +19,15 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr PackedForm kForms[] = {PackedForm::f32, PackedForm::bf16, PackedForm::int8};
+constexpr PackedForm kForms[] = {PackedForm::f32, PackedForm::bf16, PackedForm::int8,
+                                 PackedForm::int4};
 
 // |error| <= tolerance max(1, |value|): a matrix of that form against the f32 one.
 double tolerance_of(PackedForm form) {
-  return form == PackedForm::f32 ? 2e-6 : form == PackedForm::bf16 ? 0.02 : 0.05;
+  return form == PackedForm::f32    ? 2e-6
+         : form == PackedForm::bf16 ? 0.02
+         : form == PackedForm::int8 ? 0.05
+                                    : 0.5;
 }
 
 TEST(PackedWeight, KnowsItsSizes) {
@@ -34,6 +41,7 @@ TEST(PackedWeight, KnowsItsSizes) {
   EXPECT_EQ(PackedWeight(matrix, PackedForm::f32).bytes(), 32 * 5 * 4);
   EXPECT_EQ(PackedWeight(matrix, PackedForm::bf16).bytes(), 32 * 5 * 2);
   EXPECT_EQ(PackedWeight(matrix, PackedForm::int8).bytes(), 32 * 8 + 32 * 8);
+  EXPECT_EQ(PackedWeight(matrix, PackedForm::int4).bytes(), 32 * 16 + 32 * 4);
 }
 
 TEST(PackedWeight, AProductIsThatOfItsMatrix) {
@@ -92,7 +100,9 @@ TEST(PackedWeight, RowsAreThoseOfTheMatrix) {
     const PackedWeight weight(matrix, form);
     const Tensor all = weight.matrix();
     EXPECT_EQ(all.shape(), matrix.shape());
-    EXPECT_LE(test::max_relative_error(all, matrix), form == PackedForm::f32 ? 0.0 : 0.02);
+    EXPECT_LE(test::max_relative_error(all, matrix), form == PackedForm::f32    ? 0.0
+                                                     : form == PackedForm::int4 ? 0.2
+                                                                                : 0.02);
     const Tensor ids = from_values<std::int32_t>({18, 0, 7, 7}, {2, 2});
     const Tensor rows = weight.rows(ids);
     ASSERT_EQ(rows.shape(), (Shape{2, 2, 5}));
@@ -129,6 +139,56 @@ TEST(PackedWeight, TakesBf16AndQuantisedMatrices) {
   EXPECT_EQ(again.form(), PackedForm::int8);
   EXPECT_TRUE(test::same_bits(again.product(x, {}, 0, 19), first.product(x, {}, 0, 19)));
   EXPECT_TRUE(test::same_bits(again.matrix(), numbers));
+}
+
+TEST(PackedWeight, AStoredMatrixIsPackedAsATensorIs) {
+  constexpr std::int64_t kIn = 32 * 1024, kOut = 50;  // it is read in several parts
+  const Tensor matrix = randn({kOut, kIn});
+  const Tensor narrow = cast_data(matrix, DType::bf16);
+  const auto stored = [&](const Tensor& from) {
+    const io::SafetensorsItem item = item_of("", from);
+    return StoredMatrix{
+        .type = item.type, .out = kOut, .in = kIn, .bytes = item.bytes, .file = nullptr};
+  };
+  for (const PackedForm form : kForms) {
+    EXPECT_TRUE(test::same_bits(PackedWeight(stored(matrix), form).matrix(),
+                                PackedWeight(matrix, form).matrix()));
+    EXPECT_TRUE(test::same_bits(PackedWeight(stored(narrow), form).matrix(),
+                                PackedWeight(narrow, form).matrix()));
+  }
+  const StoredMatrix none{
+      .type = io::TensorType::F32, .out = 0, .in = 7, .bytes = {}, .file = nullptr};
+  EXPECT_EQ(PackedWeight(none, PackedForm::int8).out(), 0);
+}
+
+TEST(PackedWeight, BlocksOfAGgufFileStayAsTheyAre) {
+  constexpr std::int64_t kOut = 19, kIn = 512;
+  const auto packed = [&](io::TensorType type, const std::vector<std::byte>& bytes) {
+    return PackedWeight(
+        StoredMatrix{.type = type, .out = kOut, .in = kIn, .bytes = bytes, .file = nullptr},
+        PackedForm::int4);
+  };
+  const auto numbers = [&](io::TensorType type, const std::vector<std::byte>& bytes) {
+    Tensor all = empty({kOut, kIn});
+    kernels::dequantize(type, bytes, all.mutable_values<float>());
+    return all;
+  };
+  for (const kernels::test::GgufForm& form : kernels::test::kGgufForms) {
+    const std::vector<std::byte> bytes = kernels::test::random_gguf(form.type, kOut, kIn, 5);
+    const PackedWeight weight = packed(form.type, bytes);
+    EXPECT_EQ(weight.blocks(), form.blocks);
+    EXPECT_TRUE(test::same_bits(weight.matrix(), numbers(form.type, bytes)));
+  }
+  // Q6_K has scales of 16 columns: it is rounded to 8 bits.
+  const auto six = io::TensorType::Q6_K;
+  std::vector<std::byte> bytes = kernels::test::random_gguf(six, kOut, kIn, 6);
+  for (std::size_t at = 208; at < bytes.size(); at += 210) {  // the unit of scales, 2^-9
+    bytes[at] = std::byte{0};
+    bytes[at + 1] = std::byte{0x18};
+  }
+  const PackedWeight weight = packed(six, bytes);
+  EXPECT_EQ(weight.blocks().bits, 8);
+  EXPECT_LE(test::max_relative_error(weight.matrix(), numbers(six, bytes)), 0.05);
 }
 
 TEST(PackedWeight, QuantisingWhatWasQuantisedChangesNothing) {

@@ -4,6 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "heed/ops/elementwise.h"
+#include "heed/ops/join.h"
+#include "heed/ops/matmul.h"
+#include "heed/ops/reduce.h"
+#include "heed/ops/view.h"
 #include "heed/tensor/create.h"
 #include "tests/nn/golden_module.h"
 #include "tests/support/error_message.h"
@@ -86,6 +91,73 @@ TEST(Recurrent, WithoutBias) {
   const Gru layer({.input = 2, .hidden = 3, .bias = false});
   const RecurrentResult result = layer(zeros({1, 4, 2}));
   EXPECT_EQ(result.output.to_vector<float>(), std::vector<float>(12, 0.0f));
+}
+
+// Runs a stack step by step: states [B, T, H].
+Tensor run_steps(const Recurrent& stack_of, const Tensor& x, const RecurrentStart& start) {
+  RecurrentSteps steps(stack_of, start.state, start.cell);
+  const RnnWeights& first = stack_of.weights[0];
+  std::vector<Tensor> states;
+  for (std::int64_t t = 0; t < x.size(1); ++t) {
+    states.push_back(steps.step(linear(select(x, 1, t), first.w_ih, {.bias = first.b_ih})));
+  }
+  return stack(states, 1);
+}
+
+TEST(Rnn, StepsGiveTheWholeSequence) {
+  for (const Cell cell : {Cell::gru, Cell::lstm}) {
+    for (const std::int64_t layers : {1, 3}) {
+      const auto layer = make_recurrent(cell, {.input = 4, .hidden = 7, .layers = layers});
+      const Tensor x = randn({3, 5, 4}).requires_grad();
+      RecurrentStart start{.state = randn({layers, 3, 7}).requires_grad()};
+      if (cell == Cell::lstm) start.cell = randn({layers, 3, 7}).requires_grad();
+      const Tensor whole = (*layer)(x, start).output;
+      sum(square(whole)).backward();
+      std::vector<Tensor> leaves = layer->parameters();
+      leaves.insert(leaves.end(), {x, start.state});
+      std::vector<Tensor> expected;
+      for (Tensor& leaf : leaves) {
+        expected.push_back(leaf.grad());
+        leaf.set_grad({});
+      }
+      const Tensor steps = run_steps(*layer, x, start);
+      EXPECT_LE(test::max_relative_error(steps, whole), 1e-6);
+      sum(square(steps)).backward();
+      for (std::size_t i = 0; i < leaves.size(); ++i) {
+        EXPECT_LE(test::max_relative_error(leaves[i].grad(), expected[i]), 2e-5) << i;
+      }
+    }
+  }
+}
+
+TEST(Rnn, StepsFollowTheirSequences) {
+  const auto layer = make_recurrent(Cell::lstm, {.input = 4, .hidden = 3, .layers = 2});
+  const Tensor state = randn({2, 3, 3}), cell = randn({2, 3, 3});
+  const Tensor gates = randn({3, 12}), later = randn({2, 12});
+  RecurrentSteps steps(*layer, state, cell);
+  steps.step(gates);
+  RecurrentSteps copy = steps;
+  const Tensor all = copy.step(concat({later, slice(later, 0, 0, 1)}, 0));  // rows 0, 1, 2
+  const std::vector<std::int64_t> from = {2, 1};
+  steps.reorder(from);
+  const Tensor some = steps.step(later);
+  EXPECT_LE(test::max_relative_error(select(some, 0, 0), select(all, 0, 2)), 1e-6);
+  EXPECT_LE(test::max_relative_error(select(some, 0, 1), select(all, 0, 1)), 1e-6);
+}
+
+TEST(Rnn, OneReversedDirectionIsTheSecondOfTwo) {
+  const Gru both({.input = 4, .hidden = 7, .bidirectional = true});
+  Gru reversed({.input = 4, .hidden = 7, .reverse = true});
+  reversed.weights[0] = both.weights[1];
+  const Tensor x = randn({3, 5, 4});
+  const Tensor lengths = from_values<std::int64_t>({5, 2, 3}, {3});
+  const RecurrentResult two = both(x, {.lengths = lengths});
+  const RecurrentResult one = reversed(x, {.lengths = lengths});
+  EXPECT_TRUE(test::same_bits(one.output, slice(two.output, 2, 7, 14)));
+  EXPECT_TRUE(test::same_bits(select(one.state, 0, 0), select(two.state, 0, 1)));
+  EXPECT_EQ(
+      error_message([] { Gru({.input = 4, .hidden = 7, .bidirectional = true, .reverse = true}); }),
+      "[gru] reverse and bidirectional: two directions read both ways; leave one out");
 }
 
 }  // namespace

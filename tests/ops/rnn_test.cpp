@@ -5,6 +5,7 @@
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/join.h"
+#include "heed/ops/matmul.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
 #include "tests/support/error_message.h"
@@ -54,6 +55,64 @@ TEST(Rnn, LstmValuesAndGradients) {
               .low = -1,
               .high = 1});
   }
+}
+
+// The states after a step as one row.
+Tensor all_of(const RnnStep& step) {
+  const Tensor state = reshape(step.state, {-1});
+  return step.cell.defined() ? concat({state, reshape(step.cell, {-1})}, 0) : state;
+}
+
+TEST(Rnn, StepsHaveGradients) {
+  for (const std::int64_t h : {1, 7, 17}) {
+    check_op({.name = "gru_step",
+              .shapes = {{3, 3 * h}, {3, 3 * h}, {3, h}},
+              .op =
+                  [](auto in) {
+                    return all_of(gru_step({in[0], in[1], in[2]}));
+                  },
+              .low = -1,
+              .high = 1});
+    check_op({.name = "lstm_step",
+              .shapes = {{3, 4 * h}, {3, 4 * h}, {3, h}, {3, h}},
+              .op =
+                  [](auto in) {
+                    return all_of(lstm_step({in[0], in[1], in[2], in[3]}));
+                  },
+              .low = -1,
+              .high = 1});
+  }
+}
+
+TEST(Rnn, AStepIsASequenceOfOne) {
+  const std::int64_t B = 5, I = 3, H = 17;
+  for (const std::int64_t gates : {3, 4}) {
+    const RnnWeights w{randn({gates * H, I}), randn({gates * H, H}), randn({gates * H}),
+                       randn({gates * H})};
+    const Tensor x = randn({B, 1, I}), state = randn({B, H}), cell = randn({B, H});
+    const RnnStepInput in{linear(select(x, 1, 0), w.w_ih, {.bias = w.b_ih}),
+                          linear(state, w.w_hh, {.bias = w.b_hh}), state, cell};
+    const RnnOptions from{.initial_state = state, .initial_cell = cell};
+    const RnnStep step = gates == 3 ? gru_step(in) : lstm_step(in);
+    const RnnResult whole = gates == 3 ? gru(x, w, from) : lstm(x, w, from);
+    EXPECT_LE(test::max_relative_error(step.state, whole.state), 1e-6);
+    if (gates == 3) continue;
+    EXPECT_LE(test::max_relative_error(step.cell, whole.cell), 1e-6);
+  }
+}
+
+TEST(Rnn, StepsSayWhatDoesNotFit) {
+  const Tensor wide = randn({2, 9}), state = randn({2, 3});
+  EXPECT_EQ(
+      error_message([&] {
+        gru_step({randn({2, 8}), wide, state});
+      }),
+      "[gru_step] gates [2, 8] and hidden_gates [2, 9]: for state [2, 3] both must be [2, 9]");
+  const Tensor four = randn({2, 12});
+  EXPECT_EQ(error_message([&] {
+              lstm_step({four, four, state});
+            }),
+            "[lstm_step] cell undefined: it must be [2, 3], as the state");
 }
 
 TEST(Rnn, LengthsIncludingEmptySequences) {
