@@ -46,7 +46,12 @@ Heads<Record> records_of(const Tensor& x, const std::int64_t* starts) {
   return {records_in<std::remove_const_t<Record>>(x), x.size(1) * x.size(2), x.size(2), 1, starts};
 }
 
-// bf16 is computed in f32.
+// Whether a score has left an operand as it was.
+bool same_memory(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.data<float>() == b.data<float>();
+}
+
+// bf16 is stored as f32; its products may be computed in bf16.
 Tensor computable(const Tensor& x) { return x.dtype() == DType::bf16 ? cast(x, DType::f32) : x; }
 
 }  // namespace
@@ -56,11 +61,13 @@ std::shared_ptr<const AttentionCall> AttentionCall::make(const Tensor& q, const 
                                                          const kernels::AttentionShape& shape,
                                                          const AttentionSpec& spec) {
   return std::allocate_shared<const AttentionCall>(ArenaAllocator<AttentionCall>(), computable(q),
-                                                   computable(k), computable(v), shape, spec);
+                                                   computable(k), computable(v), shape, spec,
+                                                   q.dtype() == DType::bf16);
 }
 
 AttentionCall::AttentionCall(const Tensor& q, const Tensor& k, const Tensor& v,
-                             const kernels::AttentionShape& shape, const AttentionSpec& spec) {
+                             const kernels::AttentionShape& shape, const AttentionSpec& spec,
+                             bool bf16) {
   kernels::AttentionShape sizes = shape;
   if (shape.q_starts != nullptr) {
     q_starts_.assign(shape.q_starts, shape.q_starts + shape.B + 1);
@@ -68,7 +75,8 @@ AttentionCall::AttentionCall(const Tensor& q, const Tensor& k, const Tensor& v,
     sizes.q_starts = q_starts_.data();
     sizes.k_starts = k_starts_.data();
   }
-  const ScoreOperands operands = spec.score.prepare(q, k);
+  ScoreOperands operands = spec.score.prepare(q, k);
+  operands.bf16 = bf16 && same_memory(operands.q, q) && same_memory(operands.k, k);
   sizes.D = operands.q.size(3);
   inputs_ = {operands.q, operands.k, v};
   q_ = with_whole_rows(operands.q);
@@ -121,8 +129,10 @@ AttentionCall::Result AttentionCall::forward(Wanted wanted, const Tensor& output
 
 AttentionCall::Result AttentionCall::run(const std::shared_ptr<const AttentionCall>& call,
                                          bool log_sum_exp_wanted) {
-  const bool kept = detail::wants_tape(call->inputs()) && call->keeps_log_sum_exp();
-  const Result result = call->forward({.log_sum_exp = log_sum_exp_wanted || kept, .scales = kept});
+  const bool learns = detail::wants_tape(call->inputs());
+  const Result result =
+      call->forward({.log_sum_exp = log_sum_exp_wanted || (learns && call->keeps_log_sum_exp()),
+                     .scales = learns && call->spec_->keeps_scales()});
   Result visible = result;
   if (log_sum_exp_wanted) {
     record_all("attention", call->inputs(), {&visible.output, &visible.log_sum_exp},

@@ -21,10 +21,11 @@ class AttentionCall {
                                                    const Tensor& v,
                                                    const kernels::AttentionShape& shape,
                                                    const AttentionSpec& spec);
-  /// q, k and v as check_operands accepted them, f32 or f64. Packed ones are [1, heads, total,
-  /// features], and the shape says where sequences start.
+  /// q, k and v as check_operands accepted them, f32 or f64; with `bf16`, f32 tensors that hold
+  /// bf16 numbers. Packed ones are [1, heads, total, features], and the shape says where sequences
+  /// start.
   AttentionCall(const Tensor& q, const Tensor& k, const Tensor& v,
-                const kernels::AttentionShape& shape, const AttentionSpec& spec);
+                const kernels::AttentionShape& shape, const AttentionSpec& spec, bool bf16 = false);
   AttentionCall(const AttentionCall&) = delete;  // the shape refers to the starts
   AttentionCall& operator=(const AttentionCall&) = delete;
 

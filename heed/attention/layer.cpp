@@ -8,9 +8,15 @@
 
 namespace heed {
 
+void DecodeState::join(const DecodeState&) {
+  throw Error("[attention] sequences cannot join this layer's: it decodes all from the start");
+}
+
 std::unique_ptr<DecodeState> AttentionLayer::start(const DecodeStart&) const {
   throw Error("[attention] this layer has no state to decode with: call it on whole sequences");
 }
+
+std::int64_t AttentionLayer::cache_bytes(const CacheSize&) const { return 0; }
 
 Tensor AttentionLayer::step(const Tensor&, DecodeState&) const {
   throw Error("[attention] this layer has no state to decode with: call it on whole sequences");

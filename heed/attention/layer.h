@@ -13,9 +13,12 @@
 #include "heed/attention/corner.h"
 #include "heed/attention/mask.h"
 #include "heed/attention/spec.h"
+#include "heed/kernels/attention/page.h"
 #include "heed/nn/module.h"
 
 namespace heed {
+
+using kernels::CacheForm;
 
 /// The input of an attention layer. Traits (mechanism.h) say which members a mechanism accepts.
 struct AttentionInput {
@@ -39,6 +42,11 @@ class DecodeState {
   virtual ~DecodeState() = default;
   /// Sequence i becomes what sequence from[i] was, for beams.
   virtual void reorder(std::span<const std::int64_t> from) = 0;
+  /// Whether sequences of another state of the layer may join, whatever their lengths.
+  virtual bool can_join() const { return false; }
+  /// Copies the sequences of another state of the layer to the end of its own. Throws unless
+  /// can_join().
+  virtual void join(const DecodeState& other);
 
   /// If not null, receives the attention weights [B, H, T, Tk] of each step. Keys are counted from
   /// the first one kept. A layer that keeps no keys (linear, average, lsh) writes nothing; a step
@@ -51,6 +59,15 @@ struct DecodeStart {
   std::int64_t batch = 1;
   Tensor memory = {};   ///< Memory that all steps attend to, [B, Tk, E]; undefined: the steps.
   Tensor lengths = {};  ///< i64 [B]: valid positions of the memory; undefined: all.
+  /// The form of the keys and values that are kept, in layers that keep them in pages.
+  CacheForm cache = CacheForm::f32;
+};
+
+/// What one sequence keeps.
+struct CacheSize {
+  std::int64_t positions = 0;  ///< Of the steps, or of the memory.
+  bool of_memory = false;
+  CacheForm form = CacheForm::f32;
 };
 
 class AttentionLayer : public Module {
@@ -65,6 +82,8 @@ class AttentionLayer : public Module {
   virtual std::unique_ptr<DecodeState> start(const DecodeStart& from) const;
   /// The next positions x [B, T, E] -> [B, T, E]: equal to the causal call at these positions.
   virtual Tensor step(const Tensor& x, DecodeState& state) const;
+  /// Bytes of keys and values that decoding keeps for one sequence; 0 in layers that keep none.
+  virtual std::int64_t cache_bytes(const CacheSize& size) const;
 
  protected:
   AttentionLayer() = default;

@@ -110,8 +110,9 @@ Mask block_list(std::int64_t size, std::vector<BlockPair> pairs);
 Mask block_list(std::int64_t size, std::vector<std::vector<BlockPair>> pairs_of_heads);
 
 /// Query i attends to key j where visible[b, h, i, j] is true. Any of the four axes may be 1, and
-/// leading axes may be absent. Rows are read eight elements at a time: blocks that are hidden as a
-/// whole are skipped, and rows that show one interval are treated as such.
+/// leading axes may be absent. Each call packs the mask into bits, once for all heads that share
+/// it: blocks that are hidden as a whole are skipped, and rows that show one interval are treated
+/// as such.
 Mask boolean_mask(const Tensor& visible);
 
 }  // namespace heed

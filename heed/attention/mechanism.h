@@ -52,6 +52,9 @@ struct Traits {
   bool causal = true;    ///< Accepts causal.
   bool mask = true;      ///< Accepts any mask.
   bool decodes = false;  ///< Has start() and step().
+  /// Values are the states of the memory themselves, so that the result has its features, not those
+  /// of x.
+  bool plain_values = false;
   Gradient gradient = Gradient::exact;
   bool fused = true;    ///< Runs on the tile kernel.
   double growth = 2.0;  ///< Cost grows as n to this power.
@@ -72,6 +75,7 @@ struct About {
 /// Options that a model sets for all attention layers of a block. A layer's own options win.
 struct BlockOptions {
   std::optional<std::int64_t> embed = {};
+  std::optional<std::int64_t> memory_embed = {};
   std::optional<std::int64_t> heads = {};
   std::optional<std::int64_t> kv_heads = {};
   std::optional<std::int64_t> head_size = {};
@@ -108,6 +112,9 @@ void inherit_options(Config& config, const BlockOptions& block, std::span<const 
   if constexpr (requires { config.multi_head; }) inherit_options(config.multi_head, block, own);
   if constexpr (requires { config.global; }) inherit_options(config.global, block, own);
   if constexpr (requires { config.embed; }) take("embed", config.embed, block.embed);
+  if constexpr (requires { config.memory_embed; }) {
+    take("memory_embed", config.memory_embed, block.memory_embed);
+  }
   if constexpr (requires { config.heads; }) take("heads", config.heads, block.heads);
   if constexpr (requires { config.kv_heads; }) take("kv_heads", config.kv_heads, block.kv_heads);
   if constexpr (requires { config.head_size; }) {

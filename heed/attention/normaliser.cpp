@@ -18,6 +18,18 @@ Normaliser top_k_weights(std::int64_t k) {
   return {"top_k_weights", kernels::Normalise::softmax, {}, k};
 }
 
+Normaliser entmax_weights(double alpha) {
+  HEED_CHECK(alpha > 1.0 && alpha <= 2.0,
+             "[entmax_weights] alpha is {}: it must be above 1, which is softmax_weights, and at "
+             "most 2",
+             alpha);
+  return {"entmax_weights", kernels::Normalise::entmax, {}, 0, {}, alpha};
+}
+
+Normaliser sparsemax_weights() {
+  return {"sparsemax_weights", kernels::Normalise::entmax, {}, 0, {}, 2.0};
+}
+
 Normaliser hard_weights(RandomStream random) {
   return {"hard_weights", kernels::Normalise::softmax, {}, 1, random};
 }

@@ -13,8 +13,9 @@ namespace {
 
 using kernels::kPagePositions;
 
-// Pages that are allocated together.
-constexpr std::int64_t kSlabPages = 64;
+// Pages that are allocated together: as many as there are, within these limits.
+constexpr std::int64_t kLeastPages = 4;
+constexpr std::int64_t kMostPages = 256;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -27,25 +28,26 @@ Tensor with_adjacent_features(const Tensor& x) {
 
 PagedCache::PagedCache(const PagedCacheConfig& config)
     : shape_{config.heads, config.features,
-             config.value_features == 0 ? config.features : config.value_features},
+             config.value_features == 0 ? config.features : config.value_features, config.form},
+      window_(config.window),
       sequences_(index(config.rows)) {
-  HEED_CHECK(config.rows >= 0 && shape_.G > 0 && shape_.D > 0 && shape_.Dv > 0,
-             "[paged_cache] rows {}, heads {}, features {}, value_features {}: rows must be 0 or "
-             "more, the others positive",
-             config.rows, config.heads, config.features, config.value_features);
+  HEED_CHECK(config.rows >= 0 && shape_.G > 0 && shape_.D > 0 && shape_.Dv > 0 && window_ >= 0,
+             "[paged_cache] rows {}, heads {}, features {}, value_features {}, window {}: rows and "
+             "window must be 0 or more, the others positive",
+             config.rows, config.heads, config.features, config.value_features, config.window);
 }
 
-float* PagedCache::page(std::int32_t number) const {
-  const Tensor& slab = slabs_[index(number / kSlabPages)];
-  return const_cast<float*>(slab.data<float>()) + number % kSlabPages * shape_.floats();
-}
+// ---- pages --------------------------------------------------------------------------------------
 
 std::int32_t PagedCache::take_page() {
   if (unused_.empty()) {
-    const auto first = static_cast<std::int32_t>(users_.size());
-    slabs_.push_back(empty({kSlabPages, shape_.floats()}));
-    users_.resize(users_.size() + index(kSlabPages), 0);
-    for (std::int32_t i = kSlabPages; i-- > 0;) unused_.push_back(first + i);
+    const std::int64_t before = std::ssize(pages_);
+    const std::int64_t added = std::clamp(before, kLeastPages, kMostPages);
+    slabs_.push_back(empty({added, shape_.bytes()}, DType::u8));
+    auto* const memory = reinterpret_cast<std::byte*>(slabs_.back().mutable_data<std::uint8_t>());
+    for (std::int64_t i = 0; i < added; ++i) pages_.push_back(memory + i * shape_.bytes());
+    for (std::int64_t i = added; i-- > 0;) unused_.push_back(static_cast<std::int32_t>(before + i));
+    users_.resize(pages_.size(), 0);
   }
   const std::int32_t number = unused_.back();
   unused_.pop_back();
@@ -53,24 +55,33 @@ std::int32_t PagedCache::take_page() {
   return number;
 }
 
-void PagedCache::give_back(const Sequence& sequence) {
-  for (const std::int32_t number : sequence.pages) {
-    if (--users_[index(number)] == 0) unused_.push_back(number);
+void PagedCache::give_back(std::int32_t number) {
+  if (number != kDropped && --users_[index(number)] == 0) unused_.push_back(number);
+}
+
+// Drops the pages that the next query does not attend to.
+void PagedCache::drop_before_window(Sequence& sequence) {
+  if (window_ == 0) return;
+  for (; (sequence.dropped + 1) * kPagePositions <= sequence.length + 1 - window_;
+       ++sequence.dropped) {
+    give_back(std::exchange(sequence.pages[index(sequence.dropped)], kDropped));
   }
 }
 
 // The page of the next position of a sequence, which no other sequence uses.
-float* PagedCache::page_for_next(Sequence& sequence) {
+std::byte* PagedCache::page_for_next(Sequence& sequence) {
   if (sequence.length % kPagePositions == 0) {
     sequence.pages.push_back(take_page());
   } else if (std::int32_t& last = sequence.pages.back(); users_[index(last)] > 1) {
     const std::int32_t copy = take_page();
     kernels::copy_positions(shape_, sequence.length % kPagePositions, page(last), page(copy));
-    --users_[index(last)];
+    give_back(last);
     last = copy;
   }
   return page(sequence.pages.back());
 }
+
+// ---- sequences ----------------------------------------------------------------------------------
 
 void PagedCache::append(const Tensor& k_any, const Tensor& v_any, const Tensor& lengths) {
   const std::int64_t T = k_any.rank() == 4 ? k_any.size(2) : 0;
@@ -85,14 +96,22 @@ void PagedCache::append(const Tensor& k_any, const Tensor& v_any, const Tensor& 
   const Strides &ks = k.strides(), &vs = v.strides();
   for (std::int64_t row = 0; row < rows(); ++row) {
     Sequence& sequence = sequences_[index(row)];
+    drop_before_window(sequence);
     const std::int64_t count = lengths.defined() ? lengths.values<std::int64_t>()[index(row)] : T;
     HEED_ASSERT(count >= 0 && count <= T);
-    for (std::int64_t t = 0; t < count; ++t) {
-      float* const to = page_for_next(sequence);
-      kernels::write_position(shape_, sequence.length % kPagePositions,
-                              k.data<float>() + row * ks[0] + t * ks[2], ks[1],
-                              v.data<float>() + row * vs[0] + t * vs[2], vs[1], to);
-      ++sequence.length;
+    for (std::int64_t t = 0; t < count;) {
+      const std::int64_t slot = sequence.length % kPagePositions;
+      const std::int64_t part = std::min(count - t, kPagePositions - slot);
+      kernels::write_positions(shape_, slot, part,
+                               {.k = k.data<float>() + row * ks[0] + t * ks[2],
+                                .v = v.data<float>() + row * vs[0] + t * vs[2],
+                                .k_head = ks[1],
+                                .k_position = ks[2],
+                                .v_head = vs[1],
+                                .v_position = vs[2]},
+                               page_for_next(sequence));
+      sequence.length += part;
+      t += part;
     }
   }
 }
@@ -105,10 +124,44 @@ void PagedCache::reorder(std::span<const std::int64_t> from) {
                "[paged_cache] a sequence is to become number {}: there are {}, numbered from 0",
                row, rows());
     next.push_back(sequences_[index(row)]);
-    for (const std::int32_t number : next.back().pages) ++users_[index(number)];
+    for (const std::int32_t number : next.back().pages) {
+      if (number != kDropped) ++users_[index(number)];
+    }
   }
-  for (const Sequence& sequence : sequences_) give_back(sequence);
+  for (const Sequence& sequence : sequences_) {
+    for (const std::int32_t number : sequence.pages) give_back(number);
+  }
   sequences_ = std::move(next);
+}
+
+// Sequences that share pages in the other cache share them here too.
+void PagedCache::join(const PagedCache& other) {
+  HEED_CHECK(shape_.G == other.shape_.G && shape_.D == other.shape_.D &&
+                 shape_.Dv == other.shape_.Dv && shape_.form == other.shape_.form &&
+                 window_ == other.window_,
+             "[paged_cache] a cache of {} heads, {} and {} features joins one of {}, {} and {}: "
+             "they must be caches of one layer",
+             other.shape_.G, other.shape_.D, other.shape_.Dv, shape_.G, shape_.D, shape_.Dv);
+  constexpr std::int32_t kNone = -1;
+  std::vector<std::int32_t> copies(other.pages_.size(), kNone);
+  for (const Sequence& theirs : other.sequences_) {
+    Sequence own{.pages = {}, .length = theirs.length, .dropped = theirs.dropped};
+    for (const std::int32_t number : theirs.pages) {
+      if (number == kDropped) {
+        own.pages.push_back(kDropped);
+        continue;
+      }
+      std::int32_t& copy = copies[index(number)];
+      if (copy == kNone) {
+        copy = take_page();
+        std::copy_n(other.page(number), shape_.bytes(), page(copy));
+      } else {
+        ++users_[index(copy)];
+      }
+      own.pages.push_back(copy);
+    }
+    sequences_.push_back(std::move(own));
+  }
 }
 
 std::int64_t PagedCache::longest() const {
@@ -117,20 +170,33 @@ std::int64_t PagedCache::longest() const {
   return most;
 }
 
-std::int64_t PagedCache::bytes() const {
-  return static_cast<std::int64_t>(users_.size() * sizeof(float)) * shape_.floats();
+std::int64_t PagedCache::first_kept() const {
+  std::int64_t least = longest();
+  for (const Sequence& sequence : sequences_) {
+    least = std::min(least, sequence.dropped * kPagePositions);
+  }
+  return least;
 }
 
+std::int64_t PagedCache::bytes() const { return std::ssize(pages_) * shape_.bytes(); }
+
+// ---- attention ----------------------------------------------------------------------------------
+
 Tensor PagedCache::attend(const Tensor& q_any, const PagedAttention& how) const {
-  const std::int64_t H = q_any.rank() == 4 ? q_any.size(1) : 0;
-  HEED_CHECK(H > 0 && H % shape_.G == 0 && q_any.shape() == (Shape{rows(), H, 1, shape_.D}) &&
-                 q_any.dtype() == DType::f32,
-             "[paged_cache] q {}: it must be [{}, H, 1, {}] of f32, H a multiple of {}",
-             to_string(q_any.shape()), rows(), shape_.D, shape_.G);
-  const bool adjacent = q_any.strides()[3] == 1 && (H == 1 || q_any.strides()[1] == shape_.D);
-  const Tensor q = adjacent ? q_any : contiguous_copy(q_any);
-  std::vector<const float*> pages;
+  const bool fits = q_any.rank() == 4 && q_any.size(1) > 0 && q_any.size(1) % shape_.G == 0;
+  const std::int64_t H = fits ? q_any.size(1) : 0, T = fits ? q_any.size(2) : 0;
+  HEED_CHECK(
+      fits && q_any.shape() == (Shape{rows(), H, T, shape_.D}) && q_any.dtype() == DType::f32,
+      "[paged_cache] q {}: it must be [{}, H, T, {}] of f32, H a multiple of {}",
+      to_string(q_any.shape()), rows(), shape_.D, shape_.G);
+  HEED_CHECK(how.causal || (window_ == 0 && !how.bias.defined()),
+             "[paged_cache] windows and biases are for causal queries");
+  const Tensor q = with_adjacent_features(q_any);
+  std::vector<const std::byte*> pages;
   for (const Sequence& sequence : sequences_) {
+    HEED_CHECK(!how.causal || sequence.length >= T,
+               "[paged_cache] {} queries of a sequence of {} positions: append their keys first", T,
+               sequence.length);
     for (const std::int32_t number : sequence.pages) pages.push_back(page(number));
   }
   std::vector<kernels::PagedSequence> sequences;
@@ -138,20 +204,33 @@ Tensor PagedCache::attend(const Tensor& q_any, const PagedAttention& how) const 
     sequences.push_back({pages.data() + first, sequence.length});
     first += sequence.pages.size();
   }
-  Tensor output = empty({rows(), 1, H * shape_.Dv});
+  Tensor output = empty({rows(), T, H * shape_.Dv});
   kernels::PagedCall call{
       .shape = shape_,
       .rows = rows(),
       .H = H,
+      .T = T,
       .sequences = sequences.data(),
       .q = q.data<float>(),
-      .q_stride = q.strides()[0],
+      .q_row = q.strides()[0],
+      .q_head = q.strides()[1],
+      .q_position = q.strides()[2],
       .output = output.mutable_data<float>(),
       .scale = static_cast<float>(how.scale > 0.0 ? how.scale : 1.0 / std::sqrt(shape_.D)),
-      .soft_cap = static_cast<float>(how.soft_cap)};
+      .soft_cap = static_cast<float>(how.soft_cap),
+      .causal = how.causal,
+      .window = window_};
+  if (how.bias.defined()) {
+    const std::int64_t count = how.bias.size(-1);
+    HEED_CHECK(how.bias.rank() == 2 && (how.bias.size(0) == H || how.bias.size(0) == 1) &&
+                   how.bias.contiguous() && count >= longest(),
+               "[paged_cache] bias {}: it must be [{} or 1, at least {}], contiguous",
+               to_string(how.bias.shape()), H, longest());
+    call.bias = {how.bias.data<float>(), count, how.bias.size(0) == 1 ? 0 : count};
+  }
   if (how.weights != nullptr) {
     call.weights_stride = std::max(how.keys, longest());
-    *how.weights = empty({rows(), H, 1, call.weights_stride});
+    *how.weights = empty({rows(), H, T, call.weights_stride});
     call.weights = how.weights->mutable_data<float>();
   }
   kernels::attention_paged(call);

@@ -3,6 +3,7 @@
 #include "heed/attention/find_by_name.h"
 #include "heed/attention/positions/alibi.h"
 #include "heed/attention/positions/axial.h"
+#include "heed/attention/positions/circular.h"
 #include "heed/attention/positions/learned.h"
 #include "heed/attention/positions/rope.h"
 #include "heed/attention/positions/shaw.h"
@@ -51,14 +52,17 @@ void PositionConfig::fields(io::Fields& field) {
         "rope, yarn: factor of queries and of keys; 0: 0.1 ln(scaling) + 1", {.min = 0});
   field("truncate", truncate, "rope, yarn: pairs at which blending begins and ends are integers");
   field("clip", clip, "shaw: larger distances share a vector", {.min = 0});
+  field("period", period, "circular: number of positions of the ring", {.min = 1});
   field("buckets", buckets, "t5: number of buckets of distances", {.min = 2});
   field("max_distance", max_distance, "t5: larger distances share a bucket", {.min = 2});
   field("bidirectional", bidirectional, "t5: keys after the query have their own buckets");
   field("rows", rows, "axial: rows of the grid; 0: as many as columns", {.min = 0});
+  field("row_features", row_features,
+        "axial: features that are the row's, the first ones; 0: half of embed", {.min = 0});
 }
 
-Tensor Position::embed(const Tensor& x, std::int64_t) const { return x; }
-Tensor Position::rotate(const Tensor& x, std::int64_t) const { return x; }
+Tensor Position::embed(const Tensor& x, FirstPositions) const { return x; }
+Tensor Position::rotate(const Tensor& x, FirstPositions) const { return x; }
 void Position::modify(AttentionSpec&, Corner) const {}
 
 namespace {
@@ -78,6 +82,7 @@ constinit const PositionKind kPositions[] = {
     kAxial,
     kSineRelative,
     kShawRelative,
+    kCircularRelative,
     kT5,
     kAlibi,
     kRope,

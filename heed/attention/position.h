@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "heed/attention/corner.h"
+#include "heed/attention/first_positions.h"
 #include "heed/attention/spec.h"
 #include "heed/base/random.h"
 #include "heed/io/fields.h"
@@ -50,10 +51,12 @@ struct PositionConfig {
   double attention_factor = 0.0;       // yarn; 0: 0.1 ln(scaling) + 1
   bool truncate = true;                // yarn
   std::int64_t clip = 16;              // shaw: larger distances share a vector
+  std::int64_t period = 64;            // circular: positions of the ring
   std::int64_t buckets = 32;           // t5
   std::int64_t max_distance = 128;     // t5
   bool bidirectional = true;           // t5: keys after the query have their own buckets
   std::int64_t rows = 0;               // axial: rows of the grid; 0: as many as columns
+  std::int64_t row_features = 0;       // axial: features of a row's vector; 0: half of embed
 
   void fields(io::Fields& field);
 };
@@ -72,10 +75,10 @@ class Position : public Module {
 
   /// The number of positions that the code supports.
   virtual std::int64_t length() const { return kAnyLength; }
-  /// x [B, T, E] with the code added; `first` is the position of x[:, 0].
-  virtual Tensor embed(const Tensor& x, std::int64_t first = 0) const;
-  /// Queries or keys [B, H, T, D] rotated by their positions, the first of which is `first`.
-  virtual Tensor rotate(const Tensor& x, std::int64_t first = 0) const;
+  /// x [B, T, E] with the code added; `first` are the positions of x[:, 0].
+  virtual Tensor embed(const Tensor& x, FirstPositions first = 0) const;
+  /// Queries or keys [B, H, T, D] rotated by their positions, which begin at `first`.
+  virtual Tensor rotate(const Tensor& x, FirstPositions first = 0) const;
   /// Adds the stages of the code to a spec.
   virtual void modify(AttentionSpec& spec, Corner corner) const;
 

@@ -17,6 +17,7 @@ ProgramMaker::ProgramMaker(const AttentionSpec& spec, const kernels::AttentionSh
     : shape_(shape),
       dtype_(dtype),
       scale_(score.scale),
+      bf16_(score.bf16),
       additive_(score.additive.defined()),
       normaliser_(spec.normaliser),
       observers_(spec.observers.begin(), spec.observers.end()) {
@@ -110,6 +111,7 @@ void OwnedProgram<T>::bind(const ProgramMaker& spec, const Sources& from) {
   for (const auto& stage : spec.reweights_) add(stage, from, reweights_);
   add_observations(from, ObservePoint::read_weights, 0, reweights_);
   program_.scale = static_cast<T>(spec.scale_);
+  program_.bf16 = spec.bf16_;
   if (spec.additive_) {
     const Tensor& weights = from.inputs[spec.additive_at_];
     program_.additive = weights.template data<T>();
@@ -119,6 +121,7 @@ void OwnedProgram<T>::bind(const ProgramMaker& spec, const Sources& from) {
   program_.mask = spec.mask_.get();
   program_.top_k = spec.top_k();
   program_.normaliser = spec.normaliser_.kind();
+  program_.alpha = static_cast<T>(spec.normaliser_.alpha());
   if (spec.has_sinks()) program_.sinks = from.inputs[spec.sinks_at_].template data<T>();
   program_.reweights = reweights_;
 }

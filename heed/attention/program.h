@@ -24,7 +24,11 @@ class ProgramMaker {
   bool has_log_sum_exp() const { return normaliser_.has_log_sum_exp(); }
   /// Whether the backward pass uses it.
   bool keeps_log_sum_exp() const { return normaliser_.kind() == kernels::Normalise::softmax; }
-  /// Whether an observer needs it.
+  /// Whether the backward pass uses the scales of rows.
+  bool keeps_scales() const {
+    return keeps_log_sum_exp() || normaliser_.kind() == kernels::Normalise::entmax;
+  }
+  /// Whether an observer needs the log-sum-exp.
   bool shows_log_sum_exp() const;
   /// Counts the operations of a pass over the visible pairs: for each pair, that many multiply-adds
   /// per feature of a query or key, and per feature of a value.
@@ -56,6 +60,7 @@ class ProgramMaker {
   kernels::AttentionShape shape_;
   DType dtype_;
   double scale_;
+  bool bf16_;
   bool additive_;
   Normaliser normaliser_;
   std::size_t additive_at_ = 0, sinks_at_ = 0;

@@ -6,10 +6,13 @@
 #include "heed/attention/variants/average.h"
 #include "heed/attention/variants/bahdanau.h"
 #include "heed/attention/variants/block_sparse.h"
+#include "heed/attention/variants/decomposable.h"
 #include "heed/attention/variants/dilated.h"
+#include "heed/attention/variants/entmax.h"
 #include "heed/attention/variants/global.h"
 #include "heed/attention/variants/gumbel.h"
 #include "heed/attention/variants/hard.h"
+#include "heed/attention/variants/intra.h"
 #include "heed/attention/variants/linear.h"
 #include "heed/attention/variants/local_m.h"
 #include "heed/attention/variants/local_p.h"
@@ -22,7 +25,9 @@
 #include "heed/attention/variants/pointer.h"
 #include "heed/attention/variants/pointer_generator.h"
 #include "heed/attention/variants/pooling.h"
+#include "heed/attention/variants/projected_tanh.h"
 #include "heed/attention/variants/restricted.h"
+#include "heed/attention/variants/talking_heads.h"
 #include "heed/attention/variants/top_k.h"
 #include "heed/attention/variants/transformer_xl.h"
 
@@ -41,19 +46,24 @@ constinit const Mechanism kMechanisms[] = {
     kHard,
     kGumbel,
     kMultiHead,
+    kProjectedTanh,
+    kTalkingHeads,
     kRestricted,
     kDilated,
     kLongformer,
     kBlockSparse,
     kTopK,
+    kEntmax,
     kTransformerXl,
     kLsh,
     kLinear,
     kAverage,
+    kIntra,
     kNtm,
     kPointer,
     kPointerGenerator,
     kAttentionOverAttention,
+    kDecomposable,
     kNonLocal,
     kPooling,
 };

@@ -16,7 +16,8 @@ void ReinforceConfig::fields(io::Fields& field) {
   field("entropy", entropy, "weight of the entropy in the loss");
 }
 
-Tensor Reinforce::loss(const Tensor& log_prob, const Tensor& reward, const Tensor& entropies) {
+Tensor Reinforce::loss(const Tensor& log_prob, const Tensor& reward, const Tensor& entropies,
+                       const Tensor& learned) {
   HEED_CHECK(log_prob.rank() >= 1, "[reinforce] log_prob is {}: it must be [B, ...]",
              to_string(log_prob.shape()));
   const std::int64_t B = log_prob.size(0);
@@ -30,11 +31,16 @@ Tensor Reinforce::loss(const Tensor& log_prob, const Tensor& reward, const Tenso
       "{}",
       entropies.defined() ? to_string(entropies.shape()) : "undefined", config_.entropy,
       to_string(log_prob.shape()));
-  Tensor advantage = reward.detach() - baseline_;
-  while (advantage.rank() < log_prob.rank()) advantage = unsqueeze(advantage, -1);
+  HEED_CHECK(!learned.defined() || learned.shape() == log_prob.shape(),
+             "[reinforce] learned baselines are {}: they must be as log_prob {}",
+             to_string(learned.shape()), to_string(log_prob.shape()));
+  Tensor rewards = reward.detach();
+  while (rewards.rank() < log_prob.rank()) rewards = unsqueeze(rewards, -1);
+  const Tensor advantage = learned.defined() ? rewards - learned.detach() : rewards - baseline_;
   const double each = 1.0 / static_cast<double>(std::max<std::int64_t>(B, 1));
   Tensor total = sum(advantage * log_prob) * (-config_.weight * each);
   if (config_.entropy != 0.0) total = total - sum(entropies) * (config_.entropy * each);
+  if (learned.defined()) total = total + sum(square(learned - rewards)) * each;
   learn(reward.detach());
   return total;
 }

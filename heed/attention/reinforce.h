@@ -19,8 +19,9 @@ struct ReinforceConfig {
   void fields(io::Fields& field);
 };
 
-/// Keeps a moving average of the rewards as the baseline. Subtracting it leaves the mean of the
-/// gradient unchanged, because it does not depend on the current samples, and reduces its variance.
+/// Keeps a moving average of the rewards as the baseline, unless the model learns one. Subtracting
+/// it leaves the mean of the gradient unchanged, because it does not depend on the current samples,
+/// and reduces its variance.
 class Reinforce {
  public:
   explicit Reinforce(const ReinforceConfig& config = {}) : config_(config) {}
@@ -28,8 +29,11 @@ class Reinforce {
   /// weight * -(reward - baseline) log_prob - entropy * H, summed over positions and averaged over
   /// sequences. log_prob [B, …]; reward [B], one for each sequence, or of the shape of log_prob; no
   /// gradient goes to it. Entropies have the shape of log_prob, or are undefined. Then the baseline
-  /// b becomes decay b + (1 - decay) mean(reward).
-  Tensor loss(const Tensor& log_prob, const Tensor& reward, const Tensor& entropies = {});
+  /// b becomes decay b + (1 - decay) mean(reward). Learned baselines have the shape of log_prob,
+  /// too: if they are given, they are subtracted instead of b, and (learned - reward)^2 is added,
+  /// which alone they learn from.
+  Tensor loss(const Tensor& log_prob, const Tensor& reward, const Tensor& entropies = {},
+              const Tensor& learned = {});
 
   /// The baseline: 0 at first, then the mean of the first rewards, updated by those that follow.
   double baseline() const { return baseline_; }

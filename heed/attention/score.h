@@ -18,6 +18,7 @@ struct ScoreOperands {
   Tensor k;  ///< [B, G, Tk, D]
   double scale = 1.0;
   Tensor additive = {};  ///< [D] or [H, D], contiguous; or undefined.
+  bool bf16 = false;     ///< Queries, keys and values are bf16 numbers.
 };
 
 /// The implementation of a score; it must be immutable because specs share it.

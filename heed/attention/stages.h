@@ -72,6 +72,10 @@ std::int64_t t5_bucket(std::int64_t distance, std::int64_t buckets, const T5Opti
 /// table [2c + 1, D] or [H, 2c + 1, D]. The scale is that of the score.
 Modifier shaw_keys(const Tensor& table, Corner corner = Corner::top_left);
 
+/// The same on a ring of n positions: score += scale * q_i . table[(j - i - shift) mod n], table
+/// [n, D] or [H, n, D]. The last position of a ring is next to its first.
+Modifier circular_keys(const Tensor& table, Corner corner = Corner::top_left);
+
 /// score = cap * tanh(score / cap), so that no score exceeds the cap (Gemma 2, 2024).
 Modifier soft_cap(double cap);
 
@@ -105,5 +109,8 @@ Reweight gaussian(const Tensor& centres, double deviation);
 /// Relative values (Shaw et al. 2018): query i reads value j as
 /// v_j + table[clip(j - i - shift, -c, c) + c], table [2c + 1, Dv] or [H, 2c + 1, Dv].
 Reweight shaw_values(const Tensor& table, Corner corner = Corner::top_left);
+/// The same on a ring of n positions: v_j + table[(j - i - shift) mod n], table [n, Dv] or
+/// [H, n, Dv].
+Reweight circular_values(const Tensor& table, Corner corner = Corner::top_left);
 
 }  // namespace heed

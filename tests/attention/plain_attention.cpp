@@ -156,6 +156,26 @@ std::vector<StageCase> shaw_cases(const CaseSizes& s) {
                                  return shaw_row(j - i - 1, 2);
                                }));
             }}},
+      {"circular_keys",
+       {{3, s.D}},
+       [](AttentionSpec& spec, Tensors p) {
+         spec.modifiers.push_back(circular_keys(p[0], Corner::bottom_right));
+       },
+       {.scores =
+            [=](const Tensor& x, const Tensor& q, Tensors p) {
+              return x + dot_rows(q, rows_by_pairs(s, p[0], 0, [&](auto i, auto j) {
+                                    return (j - (i + s.Tk - s.Tq) + 300) % 3;
+                                  }));
+            }}},
+      {"circular_values",
+       {{s.H, 4, s.Dv}},
+       [](AttentionSpec& spec, Tensors p) { spec.reweights.push_back(circular_values(p[0])); },
+       {.output =
+            [=](const Tensor& weights, Tensors p) {
+              return read_rows(weights, rows_by_pairs(s, p[0], 1, [](auto i, auto j) {
+                                 return (j - i + 400) % 4;
+                               }));
+            }}},
   };
 }
 
@@ -342,7 +362,7 @@ Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
     if (!plain.seen) continue;
     scores = where(plain.seen(scores), scores, -std::numeric_limits<double>::infinity());
   }
-  Tensor weights = softmax(scores), extra;
+  Tensor weights = call.normalise ? call.normalise(scores) : softmax(scores), extra;
   for (const auto& [plain, parameters] : call.stages) {
     if (plain.weights) weights = plain.weights(weights, parameters);
     if (!plain.output) continue;

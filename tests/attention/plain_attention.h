@@ -42,7 +42,7 @@ struct CaseSizes {
 std::vector<StageCase> stage_cases(const CaseSizes& sizes);
 
 /// In the order given: scores * scale, modifiers, mask (undefined or boolean, true where visible),
-/// softmax over visible keys, reweights, output.
+/// softmax over visible keys or another normaliser, reweights, output.
 struct PlainCall {
   struct Stage {
     PlainStage plain;
@@ -51,6 +51,8 @@ struct PlainCall {
   std::vector<Stage> stages = {};
   Tensor seen = {};
   double scale = 1.0;
+  /// Weights from masked scores; empty: softmax.
+  std::function<Tensor(const Tensor& scores)> normalise = {};
 };
 Tensor plain_attention(const Tensor& q, const Tensor& k, const Tensor& v, const PlainCall& call);
 

@@ -14,6 +14,8 @@
 #include "heed/io/config.h"
 #include "heed/models/classifier.h"
 #include "heed/models/language_model.h"
+#include "heed/models/recurrent_translator.h"
+#include "heed/models/resnet.h"
 #include "heed/models/transformer.h"
 #include "heed/training/train_config.h"
 #include "tests/support/paths.h"
@@ -50,10 +52,9 @@ std::string words_of(const std::string& text) {
   return all;
 }
 
-// Models contain layers that map a sequence to a sequence. Hard attention is one, but has no
-// gradient with respect to its scores, so `heed train` refuses it.
+// Models contain layers that map a sequence to a sequence, or a picture to a picture.
 bool in_models(const Mechanism& mechanism) {
-  return mechanism.traits.form == Form::sequence && mechanism.traits.gradient != Gradient::none;
+  return mechanism.traits.form == Form::sequence || mechanism.traits.form == Form::picture;
 }
 
 TEST(Pages, EveryMechanismHasOne) {
@@ -96,6 +97,12 @@ void make_models(TrainConfig config) {
   classification.encoder.layers = 1;
   classification.encoder.block.embed = classification.encoder.block.hidden = 48;
   const Classifier classifier(classification, generator);
+  auto& recurrence = config.models.of<RecurrentTranslator>();
+  recurrence.source_vocabulary = recurrence.target_vocabulary = 10;
+  const RecurrentTranslator recurrent(recurrence, generator);
+  auto& pictures = config.models.of<ResNet>();
+  pictures.sizes = {.picture = {3, 8, 8}, .classes = 10};
+  const ResNet resnet(pictures, generator);
 }
 
 TEST(Pages, ConfigsAreThoseOfTraining) {
@@ -107,11 +114,8 @@ TEST(Pages, ConfigsAreThoseOfTraining) {
     TrainConfig config;
     io::load_toml(text, config, name + ".md");
     std::vector<std::string> named;
-    for (const std::vector<AttentionChoice>& attentions :
-         {config.models.of<Transformer>().attentions(),
-          config.models.of<LanguageModel>().attentions(),
-          config.models.of<Classifier>().attentions()}) {
-      for (const AttentionChoice& attention : attentions) {
+    for (const ModelKind& kind : model_kinds()) {
+      for (const AttentionChoice& attention : config.models.at(kind).config().attentions()) {
         named.emplace_back(attention.mechanism().name);
       }
     }

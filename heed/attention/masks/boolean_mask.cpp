@@ -1,13 +1,13 @@
-// boolean_mask: the elements of a tensor, read eight at a time.
+// boolean_mask: the elements of a tensor, packed into bits.
 #include "heed/attention/masks.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstring>
 
 #include "heed/base/error.h"
+#include "heed/kernels/attention/mask_bits.h"
 #include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
 
 namespace heed {
@@ -16,126 +16,99 @@ namespace {
 using kernels::Cover;
 using kernels::Region;
 
-static_assert(std::endian::native == std::endian::little, "the first byte must be the lowest");
-constexpr std::uint64_t kAllVisible = 0x0101010101010101;
+using kernels::kMaskRows;
+using kernels::MaskRow;
 
-// Loads up to eight bytes; the others are 0.
-std::uint64_t load(const std::uint8_t* from, std::int64_t bytes) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, from, static_cast<std::size_t>(std::min<std::int64_t>(bytes, 8)));
-  return word;
+// Byte i of the result is bit i of the byte.
+std::uint64_t spread(std::uint8_t byte) {
+  constexpr std::uint64_t kEach = 0x0101010101010101, kDiagonal = 0x8040201008040201;
+  return ((byte * kEach & kDiagonal) + 0x7f * kEach) >> 7 & kEach;
 }
 
-// Byte c of word r becomes byte r of word c: blocks of 4, 2 and 1 change places.
-void transpose(std::array<std::uint64_t, 8>& words) {
-  const auto exchange = [&](std::size_t step, std::uint64_t mask) {
-    for (std::size_t i = 0; i < 8; ++i) {
-      if ((i & step) != 0) continue;
-      const std::uint64_t change = ((words[i] >> (8 * step)) ^ words[i + step]) & mask;
-      words[i + step] ^= change;
-      words[i] ^= change << (8 * step);
-    }
-  };
-  exchange(4, 0x00000000ffffffff);
-  exchange(2, 0x0000ffff0000ffff);
-  exchange(1, 0x00ff00ff00ff00ff);
-}
-
-// The range of visible keys of a row, and their number.
-struct Found {
-  std::int64_t first = 0, last = 0, count = 0;
-};
-
-Found find(const std::uint8_t* row, std::int64_t cols) {
-  Found found;
-  for (std::int64_t c = 0; c < cols; c += 8) {
-    const std::uint64_t word = load(row + c, cols - c);
-    if (word == 0) continue;
-    if (found.count == 0) found.first = c + std::countr_zero(word) / 8;
-    found.last = c + 8 - std::countl_zero(word) / 8;
-    found.count += std::popcount(word);
-  }
-  return found;
-}
-
-// Elements [B, H, Tq, Tk]; broadcast axes have stride 0.
-class Elements : public kernels::Visibility {
+// A mask [B, H, Tq, Tk] in bits, where B, H and Tq may be 1 for all. Of all rows of a broadcast Tq,
+// one byte of ones or zeros is kept.
+class PackedElements : public kernels::Visibility {
  public:
-  explicit Elements(Tensor visible) : tensor_(std::move(visible)), strides_(tensor_.strides()) {
-    for (int axis = 0; axis < 4; ++axis) {
-      if (tensor_.size(axis) == 1) strides_[axis] = 0;
-    }
+  explicit PackedElements(const Tensor& visible)
+      : B_(visible.size(0)), H_(visible.size(1)), rows_(visible.size(2)), cols_(visible.size(3)) {
+    constexpr std::int64_t kWidest = 16;  // queries of a vector; kernels read whole vectors
+    groups_ = rows_ == 1 ? 1 : (rows_ + kWidest - 1) / kWidest * (kWidest / kMaskRows);
+    bytes_ = empty({B_, H_, groups_, cols_}, DType::u8);
+    ranges_ = empty({B_ * H_ * rows_, 3}, DType::i64);
+    const Tensor x = contiguous_copy(visible);
+    kernels::pack_mask({.data = reinterpret_cast<const std::uint8_t*>(x.data<bool>()),
+                        .rows = rows_,
+                        .head_stride = rows_ * cols_,
+                        .row_stride = cols_},
+                       {bytes_.mutable_data<std::uint8_t>(), B_ * H_, groups_, cols_},
+                       reinterpret_cast<MaskRow*>(ranges_.mutable_data<std::int64_t>()));
+    if (rows_ > 1) return;
+    for (std::uint8_t& byte : bytes_.mutable_values<std::uint8_t>()) byte = byte != 0 ? 0xff : 0;
   }
 
   bool intervals(const Region& region, std::int64_t* first, std::int64_t* last) const override {
     bool exact = true;
-    Found found;
+    const std::int64_t begin = region.col, end = region.col + region.cols;
     for (std::int64_t r = 0; r < region.rows; ++r) {
-      if (r == 0 || strides_[2] != 0) found = find(row(region, r), region.cols);
-      first[r] = region.col + found.first;
-      last[r] = region.col + found.last;
-      exact = exact && found.last - found.first == found.count;
+      const MaskRow& row = range(region, r);
+      first[r] = std::clamp(row.first, begin, end);
+      last[r] = std::clamp(row.last, first[r], end);
+      exact = exact && row.last - row.first == row.count;
     }
     return exact;
   }
 
   Cover cover(const Region& region) const override {
-    std::uint64_t any = 0, all = kAllVisible;
-    for (std::int64_t r = 0; r < distinct_rows(region); ++r) {
-      const std::uint8_t* const from = row(region, r);
-      for (std::int64_t c = 0; c < region.cols; c += 8) {
-        const std::uint64_t word = load(from + c, region.cols - c);
-        any |= word;
-        all &= region.cols - c < 8 ? word | kAllVisible << 8 * (region.cols - c) : word;
+    bool any = false, all = true;
+    const auto [bytes, stride] = bits(region.batch, region.head);
+    for (std::int64_t r = 0; r < region.rows;) {
+      const std::int64_t row = region.row + r, at = row % kMaskRows;
+      const std::int64_t n = std::min(region.rows - r, kMaskRows - at);
+      const auto wanted = static_cast<std::uint8_t>(((1 << n) - 1) << at);
+      const std::uint8_t* const from = bytes + row / kMaskRows * stride + region.col;
+      for (std::int64_t c = 0; c < region.cols; ++c) {
+        any |= (from[c] & wanted) != 0;
+        all &= (from[c] & wanted) == wanted;
       }
-      if (any != 0 && all != kAllVisible) return Cover::some;
+      if (any && !all) return Cover::some;
+      r += n;
     }
-    return any == 0 ? Cover::none : Cover::all;
+    return any ? Cover::all : Cover::none;
   }
 
   void fill(const Region& region, std::uint8_t* visible, std::int64_t stride) const override {
-    if (strides_[2] == 0) {
-      const std::uint8_t* const from = row(region, 0);
+    const auto [bytes, group] = bits(region.batch, region.head);
+    for (std::int64_t r = 0; r < region.rows;) {
+      const std::int64_t row = region.row + r, at = row % kMaskRows;
+      const std::int64_t n = std::min(region.rows - r, kMaskRows - at);
+      const std::uint8_t* const from = bytes + row / kMaskRows * group + region.col;
       for (std::int64_t c = 0; c < region.cols; ++c) {
-        std::memset(visible + c * stride, from[c], static_cast<std::size_t>(region.rows));
+        const std::uint64_t eight = spread(from[c]) >> 8 * at;
+        std::memcpy(visible + c * stride + r, &eight, static_cast<std::size_t>(n));
       }
-      return;
+      r += n;
     }
-    for (std::int64_t c = 0; c < region.cols; c += 8) {
-      for (std::int64_t r = 0; r < region.rows; r += 8)
-        fill_square(region, {r, c}, visible, stride);
-    }
+  }
+
+  Bits bits(std::int64_t batch, std::int64_t head) const override {
+    return {bytes_.data<std::uint8_t>() + this->head(batch, head) * groups_ * cols_,
+            rows_ == 1 ? 0 : cols_};
   }
 
  private:
-  struct At {
-    std::int64_t row, col;
-  };
-
-  const std::uint8_t* row(const Region& region, std::int64_t r) const {
-    return reinterpret_cast<const std::uint8_t*>(tensor_.data<bool>()) +
-           region.batch * strides_[0] + region.head * strides_[1] + (region.row + r) * strides_[2] +
-           region.col;
+  std::int64_t head(std::int64_t batch, std::int64_t h) const {
+    return (B_ == 1 ? 0 : batch) * H_ + (H_ == 1 ? 0 : h);
   }
-  std::int64_t distinct_rows(const Region& region) const {
-    return strides_[2] == 0 ? std::min<std::int64_t>(region.rows, 1) : region.rows;
-  }
-  void fill_square(const Region& region, At at, std::uint8_t* visible, std::int64_t stride) const {
-    const std::int64_t rows = std::min<std::int64_t>(region.rows - at.row, 8);
-    const std::int64_t cols = std::min<std::int64_t>(region.cols - at.col, 8);
-    std::array<std::uint64_t, 8> words{};
-    for (std::int64_t r = 0; r < rows; ++r) {
-      words[static_cast<std::size_t>(r)] = load(row(region, at.row + r) + at.col, cols);
-    }
-    transpose(words);
-    for (std::int64_t c = 0; c < cols; ++c) {
-      std::memcpy(visible + (at.col + c) * stride + at.row, &words[static_cast<std::size_t>(c)],
-                  static_cast<std::size_t>(rows));
-    }
+  const MaskRow& range(const Region& region, std::int64_t r) const {
+    const std::int64_t row = rows_ == 1 ? 0 : region.row + r;
+    return reinterpret_cast<const MaskRow*>(
+        ranges_.data<std::int64_t>())[head(region.batch, region.head) * rows_ + row];
   }
 
-  Tensor tensor_;
-  Strides strides_;
+  std::int64_t B_, H_, rows_, cols_;
+  std::int64_t groups_;  // of rows
+  Tensor bytes_;         // u8 [B, H, groups, cols]
+  Tensor ranges_;        // MaskRow [B, H, rows]
 };
 
 class BooleanMask : public MaskImpl {
@@ -151,13 +124,12 @@ class BooleanMask : public MaskImpl {
                  "[attention] boolean_mask {} does not broadcast to [B, H, Tq, Tk] = {}",
                  to_string(given_.shape()), to_string(needed));
     }
-    // Keys must be contiguous; a broadcast key axis is expanded.
+    // A broadcast key axis is expanded.
     if (shape.Tk != 1 && visible.size(3) == 1) {
       visible =
           view::expand(visible, {visible.size(0), visible.size(1), visible.size(2), shape.Tk});
     }
-    if (visible.size(3) != 1 && visible.strides()[3] != 1) visible = contiguous_copy(visible);
-    return std::make_unique<Elements>(visible);
+    return std::make_unique<PackedElements>(visible);
   }
 
  private:

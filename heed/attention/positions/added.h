@@ -12,7 +12,7 @@ namespace heed {
 class AddedCode : public Position {
  public:
   /// [B, T, E]; throws if x does not have E features or a position is beyond the limit.
-  Tensor embed(const Tensor& x, std::int64_t first = 0) const final;
+  Tensor embed(const Tensor& x, FirstPositions first = 0) const final;
   std::int64_t length() const final { return length_; }
 
  protected:

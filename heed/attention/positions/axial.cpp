@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "heed/base/error.h"
 #include "heed/nn/init.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
@@ -17,8 +18,11 @@ Axial::Axial(const PositionConfig& config, const PositionSizes& sizes, Generator
       static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(config.max_length))));
   const std::int64_t R = config.rows > 0 ? config.rows : square;
   const std::int64_t C = (config.max_length + R - 1) / R;
-  rows = empty({R, sizes.embed / 2});
-  columns = empty({C, sizes.embed - sizes.embed / 2});
+  const std::int64_t F = config.row_features > 0 ? config.row_features : sizes.embed / 2;
+  HEED_CHECK(F < sizes.embed, "[axial] row_features {}: they must be fewer than embed {}", F,
+             sizes.embed);
+  rows = empty({R, F});
+  columns = empty({C, sizes.embed - F});
   for (Tensor* const table : {&rows, &columns}) {
     init::normal(*table, 0.02, generator);
     table->requires_grad();

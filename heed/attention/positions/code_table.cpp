@@ -22,6 +22,17 @@ Tensor CodeTable::rows(std::int64_t first, std::int64_t count, DType dtype) cons
   return make(first, count, dtype);
 }
 
+Tensor CodeTable::rows_of_each(FirstPositions first, std::int64_t B, std::int64_t count,
+                               DType dtype) const {
+  if (first.is_common()) return view::unsqueeze(rows(first.of(0), count, dtype), 0);
+  Tensor all = empty({B, count, features_}, dtype);
+  for (std::int64_t b = 0; b < B; ++b) {
+    Tensor to = view::slice(all, 0, b, b + 1);
+    copy_into(to, view::unsqueeze(rows(first.of(b), count, dtype), 0));  // [1, count, features]
+  }
+  return all;
+}
+
 Tensor CodeTable::make(std::int64_t first, std::int64_t count, DType dtype) const {
   Tensor table = empty({count, features_}, dtype);  // [count, features]
   visit_float("position", dtype, [&](auto zero) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "heed/attention/first_positions.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
@@ -18,6 +19,9 @@ class CodeTable {
 
   /// The rows of positions [first, first + count), in f32 or f64.
   Tensor rows(std::int64_t first, std::int64_t count, DType dtype) const;
+  /// The same for each of B sequences: [B, count, features], or [1, count, features] if all begin
+  /// at the same position.
+  Tensor rows_of_each(FirstPositions first, std::int64_t B, std::int64_t count, DType dtype) const;
 
  private:
   Tensor make(std::int64_t first, std::int64_t count, DType dtype) const;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "heed/attention/positions/rope_angles.h"
 #include "heed/base/error.h"
@@ -55,30 +56,37 @@ Rope::Waves Rope::waves(std::int64_t ready, std::int64_t length) const {
           CodeTable(0, ready, rotated_, wave(Wave::sine, config_.halves, angles))};
 }
 
-Tensor Rope::rotate(const Tensor& x, std::int64_t first) const {
+Tensor Rope::rotate(const Tensor& x, FirstPositions first) const {
   HEED_CHECK(x.rank() == 4 && x.size(3) == features_, "[rope] x is {}: it must be [B, H, T, {}]",
              to_string(x.shape()), features_);
-  const std::int64_t end = first + x.size(2);
-  if (config_.scaling_kind == RopeScaling::dynamic && end > config_.original_length) {
-    return rotate_features(x, waves(0, end), first);
+  const std::int64_t end = first.greatest() + x.size(2);
+  if (config_.scaling_kind != RopeScaling::dynamic || end <= config_.original_length) {
+    return rotate_features(x, waves_, first);
   }
-  return rotate_features(x, waves_, first);
+  if (first.is_common()) return rotate_features(x, waves(0, end), first);
+  std::vector<Tensor> rows;  // each has angles of its own
+  for (std::int64_t b = 0; b < x.size(0); ++b) {
+    rows.push_back(rotate(slice(x, 0, b, b + 1), first.of(b)));
+  }
+  return concat(rows, 0);  // [B, H, T, D]
 }
 
 // (a, b) -> (a cos - b sin, b cos + a sin), as x * cosines + (b, a) * (-sin, sin).
-Tensor Rope::rotate_features(const Tensor& x, const Waves& waves, std::int64_t first) const {
+Tensor Rope::rotate_features(const Tensor& x, const Waves& waves, FirstPositions first) const {
   const std::int64_t B = x.size(0), H = x.size(1), T = x.size(2), R = rotated_;
   const Tensor all = transpose(x, 1, 2);  // [B, T, H, D], the memory order of projections
   const Tensor rows = R < features_ ? slice(all, 3, 0, R) : all;  // [B, T, H, R]
   const int pair_axis = config_.halves ? 3 : 4;
   const Shape pairs = config_.halves ? Shape{B, T, H, 2, R / 2} : Shape{B, T, H, R / 2, 2};
   const auto [a, b] = split<2>(reshape(rows, pairs), pair_axis);
-  const Tensor swapped = reshape(concat({b, a}, pair_axis), rows.shape());       // [B, T, H, R]
-  const Tensor cosines = unsqueeze(waves.cosines.rows(first, T, x.dtype()), 1);  // [T, 1, R]
-  const Tensor sines = unsqueeze(waves.sines.rows(first, T, x.dtype()), 1);      // [T, 1, R]
-  Tensor y = rows * cosines + swapped * sines;                                   // [B, T, H, R]
-  if (R < features_) y = concat({y, slice(all, 3, R, features_)}, 3);            // [B, T, H, D]
-  return transpose(y, 1, 2);                                                     // [B, H, T, D]
+  const Tensor swapped = reshape(concat({b, a}, pair_axis), rows.shape());  // [B, T, H, R]
+  const auto of_heads = [&](const CodeTable& table) {                       // [B or 1, T, 1, R]
+    return unsqueeze(table.rows_of_each(first, B, T, x.dtype()), 2);
+  };
+  const Tensor cosines = of_heads(waves.cosines), sines = of_heads(waves.sines);
+  Tensor y = rows * cosines + swapped * sines;                         // [B, T, H, R]
+  if (R < features_) y = concat({y, slice(all, 3, R, features_)}, 3);  // [B, T, H, D]
+  return transpose(y, 1, 2);                                           // [B, H, T, D]
 }
 
 }  // namespace heed

@@ -19,7 +19,7 @@ class Rope : public Position {
   /// With dynamic scaling, a call that reaches a position beyond original_length has angles of its
   /// own. Keys in a cache keep the rotation of the call that made them, as in transformers, so that
   /// decoding then differs from one call on the whole text.
-  Tensor rotate(const Tensor& x, std::int64_t first = 0) const override;
+  Tensor rotate(const Tensor& x, FirstPositions first = 0) const override;
 
  private:
   /// Cosines and sines of the pairs' angles, R features each; sines are negated for the first of a
@@ -29,7 +29,7 @@ class Rope : public Position {
   };
 
   Waves waves(std::int64_t ready, std::int64_t length) const;
-  Tensor rotate_features(const Tensor& x, const Waves& waves, std::int64_t first) const;
+  Tensor rotate_features(const Tensor& x, const Waves& waves, FirstPositions first) const;
 
   PositionConfig config_;
   std::int64_t features_, rotated_;  // D and R

@@ -2,6 +2,8 @@
 
 #include "heed/base/error.h"
 #include "heed/kernels/attention/stages/distance_bias.h"
+#include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
 
 namespace heed {
 
@@ -18,6 +20,21 @@ std::int64_t common_shift(const std::string& stage, Corner corner,
                stage, b, shape.queries(b), shape.keys(b), shape.queries(0), shape.keys(0));
   }
   return first;
+}
+
+Tensor DistanceStage::bias_of_keys(const kernels::AttentionShape& shape, DType dtype) const {
+  HEED_ASSERT(shape.Tq == 1);
+  const Tensor table = inputs(shape, dtype)[0];  // [H or 1, length]
+  Tensor bias = empty({table.size(0), shape.Tk}, dtype);
+  visit_float("distance", dtype, [&](auto number) {
+    using T = decltype(number);
+    for (std::int64_t h = 0; h < table.size(0); ++h) {
+      const T* const from = table.data<T>() + h * table.size(1) + zero(shape);
+      T* const to = bias.mutable_data<T>() + h * shape.Tk;
+      for (std::int64_t j = 0; j < shape.Tk; ++j) to[j] = from[-j];
+    }
+  });
+  return bias;
 }
 
 template <typename T>

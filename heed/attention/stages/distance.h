@@ -27,6 +27,9 @@ class DistanceStage : public StageOf<DistanceStage> {
   template <typename T>
   TileStagePtr<T> make(const StageBinding& to) const;
 
+  /// What a call of one query adds to the scores of its keys: [H or 1, Tk].
+  Tensor bias_of_keys(const kernels::AttentionShape& shape, DType dtype) const;
+
  protected:
   /// The index of i - j = 0 in the table. The default is for tables that start with the least
   /// distance of the call.

@@ -31,6 +31,6 @@ inline constexpr Mechanism kBahdanau = mechanism<BahdanauAttention>(
               "Translate",
      .cost = "n^2 d, with a tanh for each",
      .composes = kWithMasks},
-    {.decodes = true});
+    {.decodes = true, .plain_values = true});
 
 }  // namespace heed

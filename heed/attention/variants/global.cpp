@@ -23,7 +23,8 @@ void GlobalConfig::fields(io::Fields& field) {
   field("score", score, "score function of a query and a state");
   field("hidden", hidden, "features of the additive score; 0: as embed", {.min = 0});
   field("max_length", max_length, "maximum number of positions of the location score", {.min = 1});
-  field("combine", combine, "whether the result is tanh(W_c [context; x])");
+  field("combine", combine, "whether the result is f(W_c [context; x]), with f = tanh");
+  field("output_activation", output_activation, "combine: f instead of tanh");
 }
 
 void GlobalConfig::validate() const {
@@ -61,7 +62,8 @@ GlobalAttention::GlobalAttention(const Config& config, Generator& generator) : c
   }
   if (config_.combine) {
     combine.emplace(
-        LinearConfig{.in = memory + E, .out = E, .bias = false, .activation = Activation::tanh},
+        LinearConfig{
+            .in = memory + E, .out = E, .bias = false, .activation = config_.output_activation},
         generator);
   }
 }
@@ -160,9 +162,8 @@ std::unique_ptr<DecodeState> GlobalAttention::start(const DecodeStart& from) con
     state->lengths = from.lengths;
     return state;
   }
-  const std::int64_t features = key ? config_.hidden : config_.embed;
   state->config = {
-      .batch = from.batch, .heads = 1, .features = features, .value_features = config_.embed};
+      .batch = from.batch, .heads = 1, .features = key_size(), .value_features = config_.embed};
   return state;
 }
 

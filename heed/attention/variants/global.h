@@ -39,6 +39,7 @@ struct GlobalConfig {
   std::int64_t hidden = 0;         // additive: features of W x and U h; 0: as embed
   std::int64_t max_length = 1024;  // location: the maximum number of positions
   bool combine = false;            // Luong's attentional vector instead of the context
+  Activation output_activation = Activation::tanh;  // f of that vector, f(W_c [context; x])
 
   void fields(io::Fields& field);
   void validate() const;
@@ -84,15 +85,19 @@ class GlobalAttention : public AttentionLayer {
   /// The layer's name in messages.
   virtual std::string_view name() const { return "global"; }
 
-  Call call_of(const AttentionInput& in) const;
+  /// What is compared: queries [B, 1, Tq, D] of x, and keys [B, 1, Tk, D] of the memory's positions
+  /// from `first` on.
+  virtual Tensor queries(const Tensor& x) const;
+  virtual Tensor keys(const Tensor& memory, std::int64_t first = 0) const;
+  /// D.
+  virtual std::int64_t key_size() const { return key ? config_.hidden : config_.embed; }
   /// The layer's result from the contexts.
-  Tensor result(const Tensor& contexts, const Tensor& x) const;
+  virtual Tensor result(const Tensor& contexts, const Tensor& x) const;
+  Call call_of(const AttentionInput& in) const;
 
  private:
   class State;
 
-  Tensor queries(const Tensor& x) const;
-  Tensor keys(const Tensor& memory, std::int64_t first = 0) const;
   AttentionSpec spec_of(const AttentionInput& in, const Place& place) const;
 
   Config config_;
@@ -108,6 +113,6 @@ inline constexpr Mechanism kGlobal = mechanism<GlobalAttention>(
               "Translation",
      .cost = "n^2 d",
      .composes = kWithMasks},
-    {.decodes = true});
+    {.decodes = true, .plain_values = true});
 
 }  // namespace heed

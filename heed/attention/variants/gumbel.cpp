@@ -1,10 +1,13 @@
 #include "heed/attention/variants/gumbel.h"
 
 #include "heed/attention/attention.h"
+#include "heed/attention/entropy.h"
+#include "heed/attention/samples.h"
 #include "heed/attention/stages.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/ops/elementwise.h"
+#include "heed/ops/view.h"
 
 namespace heed {
 
@@ -33,8 +36,18 @@ void GumbelAttention::specialise(AttentionSpec& spec, const AttentionInput&, con
   spec.normaliser = draws ? hard_weights(default_generator().next()) : top_k_weights(1);
 }
 
+void GumbelAttention::record_entropy(const Call& call) const {
+  const NoGrad no_grad;
+  AttentionSpec soft = call.spec;
+  soft.normaliser = softmax_weights();
+  soft.observers.clear();
+  recorded_samples()->push_back(
+      {.log_prob = {}, .entropy = squeeze(attention_entropy(call.q, call.k, soft), 1)});
+}
+
 Tensor GumbelAttention::attend(const Call& call) const {
   const Tensor read = attention(call.q, call.k, call.v, call.spec);  // [B, 1, Tq, E']
+  if (recorded_samples() != nullptr && call.spec.normaliser.draw()) record_entropy(call);
   if (!grad_enabled()) return read;
   AttentionSpec soft = call.spec;
   soft.normaliser = softmax_weights();

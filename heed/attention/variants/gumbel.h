@@ -29,6 +29,8 @@ class GumbelAttention : public GlobalAttention {
   std::string_view name() const override { return "gumbel"; }
 
  private:
+  void record_entropy(const Call& call) const;
+
   double temperature_;
   bool sample_;
 };
@@ -40,6 +42,6 @@ inline constexpr Mechanism kGumbel = mechanism<GumbelAttention>(
      .paper = "Jang et al. 2017, Categorical Reparameterization with Gumbel-Softmax",
      .cost = "n^2 d, twice in training",
      .composes = kWithMasks},
-    {.decodes = true, .gradient = Gradient::straight_through});
+    {.decodes = true, .plain_values = true, .gradient = Gradient::straight_through});
 
 }  // namespace heed

@@ -2,6 +2,7 @@
 
 #include "heed/attention/entropy.h"
 #include "heed/attention/hard.h"
+#include "heed/attention/samples.h"
 #include "heed/ops/view.h"
 
 namespace heed {
@@ -19,6 +20,19 @@ void HardAttentionLayer::specialise(AttentionSpec& spec, const AttentionInput&,
                                     const Place&) const {
   const bool draws = training() || sample_;
   spec.normaliser = draws ? hard_weights(default_generator().next()) : top_k_weights(1);
+}
+
+Tensor HardAttentionLayer::attend(const Call& call) const {
+  std::vector<Sampled>* const samples = recorded_samples();
+  const std::optional<RandomStream>& random = call.spec.normaliser.draw();
+  if (samples == nullptr || !random) return GlobalAttention::attend(call);
+  AttentionSpec soft = call.spec;
+  soft.normaliser = softmax_weights();
+  const HardAttention drawn = hard_attention(call.q, call.k, call.v, soft, *random);
+  soft.observers.clear();
+  samples->push_back({.log_prob = squeeze(drawn.log_prob, 1),  // [B, Tq]
+                      .entropy = squeeze(attention_entropy(call.q, call.k, soft), 1)});
+  return drawn.output;  // [B, 1, Tq, E']
 }
 
 HardDraw HardAttentionLayer::draw(const AttentionInput& in, RandomStream random) const {

@@ -1,7 +1,8 @@
 // Hard attention (Show, Attend and Tell, Xu et al. 2015): each query reads one position. In
 // training it is sampled with the probability that softmax gives it, otherwise it is the most
 // probable one. A sample has no gradient with respect to the scores: draw() returns what REINFORCE
-// (attention/reinforce.h) needs, and gumbel.h has a variant with a gradient.
+// (attention/reinforce.h) needs, training jobs record it (attention/samples.h), and gumbel.h has a
+// variant with a gradient.
 #pragma once
 
 #include "heed/attention/variants/global.h"
@@ -35,19 +36,20 @@ class HardAttentionLayer : public GlobalAttention {
 
  protected:
   void specialise(AttentionSpec& spec, const AttentionInput& in, const Place& place) const override;
+  Tensor attend(const Call& call) const override;
   std::string_view name() const override { return "hard"; }
 
  private:
   bool sample_;
 };
 
-inline constexpr Mechanism kHard =
-    mechanism<HardAttentionLayer>("hard",
-                                  {.title = "Hard attention",
-                                   .formula = "h_j with probability softmax_j(score(x_i, h_j))",
-                                   .paper = "Xu et al. 2015, Show, Attend and Tell",
-                                   .cost = "n^2 d",
-                                   .composes = kWithMasks},
-                                  {.decodes = true, .gradient = Gradient::none});
+inline constexpr Mechanism kHard = mechanism<HardAttentionLayer>(
+    "hard",
+    {.title = "Hard attention",
+     .formula = "h_j with probability softmax_j(score(x_i, h_j))",
+     .paper = "Xu et al. 2015, Show, Attend and Tell",
+     .cost = "n^2 d",
+     .composes = kWithMasks},
+    {.decodes = true, .plain_values = true, .gradient = Gradient::none});
 
 }  // namespace heed

@@ -20,6 +20,7 @@ void LinearAttentionConfig::fields(io::Fields& field) {
   field("heads", heads, "heads", {.min = 1});
   field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
   field("bias", bias, "whether the linear layers have biases");
+  field("output_activation", output_activation, "activation f of the output layer, f(W h + b)");
   field("chunk", chunk,
         "if causal: positions of a chunk, within which scores are computed for pairs", {.min = 1});
 }
@@ -63,7 +64,11 @@ LinearAttention::LinearAttention(const Config& config, Generator& generator)
     : q_proj(map_of(config, config.embed), generator),
       k_proj(map_of(config, config.memory_embed), generator),
       v_proj(map_of(config, config.memory_embed), generator),
-      out_proj(map_of(config, config.embed), generator),
+      out_proj({.in = config.embed,
+                .out = config.embed,
+                .bias = config.bias,
+                .activation = config.output_activation},
+               generator),
       config_(completed(config)) {}
 
 void LinearAttention::visit(ParameterVisitor& visitor) {

@@ -16,6 +16,7 @@ struct LinearAttentionConfig {
   std::int64_t heads = 4;
   std::int64_t memory_embed = 0;  // 0: as embed
   bool bias = true;
+  Activation output_activation = Activation::none;  // f of the output layer, f(W h + b)
   std::int64_t chunk =
       64;  // if causal: positions of a chunk, within which scores are computed for pairs
 

@@ -38,6 +38,6 @@ inline constexpr Mechanism kLocalM = mechanism<LocalMAttention>(
      .cost = "n D d",
      .composes = kWithMasks,
      .sample = "window=3"},
-    {.decodes = true, .growth = 1.0});
+    {.decodes = true, .plain_values = true, .growth = 1.0});
 
 }  // namespace heed

@@ -53,6 +53,6 @@ inline constexpr Mechanism kLocalP = mechanism<LocalPAttention>(
      .cost = "n D d + n d^2 where neighbours look near one another, else n^2 d",
      .composes = kWithMasks,
      .sample = "window=3"},
-    {.decodes = true});
+    {.decodes = true, .plain_values = true});
 
 }  // namespace heed

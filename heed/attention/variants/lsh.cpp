@@ -1,15 +1,19 @@
 #include "heed/attention/variants/lsh.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "heed/attention/attention.h"
-#include "heed/attention/cache.h"
 #include "heed/attention/masks.h"
+#include "heed/attention/masks/mask_fn.h"
 #include "heed/attention/stages.h"
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
 #include "heed/attention/variants/input_checks.h"
+#include "heed/attention/variants/lsh_scores.h"
+#include "heed/attention/variants/lsh_state.h"
+#include "heed/autograd/checkpoint.h"
 #include "heed/autograd/tape.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/embedding.h"
@@ -17,7 +21,9 @@
 #include "heed/ops/join.h"
 #include "heed/ops/norm.h"
 #include "heed/ops/reduce.h"
+#include "heed/ops/rounds.h"
 #include "heed/ops/softmax.h"
+#include "heed/tensor/copy.h"
 
 namespace heed {
 
@@ -31,65 +37,99 @@ void LshConfig::fields(io::Fields& field) {
   field("seed", seed, "seed of the hashes", {.min = 0});
   field("bias", bias, "whether the linear layers have biases");
   field("dropout", dropout, "dropout probability of attention weights", {.min = 0, .max = 1});
+  field("head_size", head_size, "features of a head; 0: embed / heads", {.min = 0});
+  field("output_activation", output_activation, "activation f of the output layer, f(W h + b)");
+  field("factor", factor,
+        "1: one hash; an even number: a bucket is a pair of hashes, the second with so many values",
+        {.min = 1});
+  field("evaluation_rounds", evaluation_rounds,
+        "number of hashes outside training; none: as rounds", {.min = 1});
+  field("redraw", redraw, "whether training draws new hashes at every step");
+  field("reach", reach,
+        "bucket: the last `chunk` positions of the bucket; chunk: two chunks, as in the paper; "
+        "mixed: the same with positions of other buckets, as transformers does");
+  field("unique", unique, "whether a pair that several rounds find counts once");
+  field("heads_at_once", heads_at_once,
+        "heads in memory at a time; fewer cost another forward pass in training; 0: all",
+        {.min = 0});
 }
 
 void LshConfig::validate() const {
-  HEED_CHECK(embed % heads == 0, "[lsh] embed {} is not a multiple of heads {}", embed, heads);
+  HEED_CHECK(head_size > 0 || embed % heads == 0, "[lsh] embed {} is not a multiple of heads {}",
+             embed, heads);
   HEED_CHECK(buckets == 1 || buckets % 2 == 0,
              "[lsh] buckets {}: there are two for each direction, so it must be even, or 1",
              buckets);
+  HEED_CHECK(factor == 1 || (factor % 2 == 0 && buckets > 1),
+             "[lsh] factor {} with buckets {}: a bucket is a pair of hashes then, and both numbers "
+             "must be even",
+             factor, buckets);
+  HEED_CHECK(rounds >= 1 && evaluation_rounds.value_or(1) >= 1,
+             "[lsh] rounds {}, evaluation_rounds {}: there must be at least one", rounds,
+             evaluation_rounds.value_or(rounds));
+  HEED_CHECK(!unique || reach != LshReach::mixed,
+             "[lsh] unique with reach = mixed: one round may find a pair twice there; use reach = "
+             "chunk or bucket");
 }
 
 namespace {
 
-// Subtracted from a score if query and key are the same position. As in the paper, it is large
-// enough that all other keys win, and small enough that the position still has a weight if there
-// are none.
-constexpr float kSelfPenalty = 1e5f;
-
 // Keys have length 1, multiplied by the scale 1 / sqrt(D) of scores.
 Tensor keys_of(const Tensor& qk) { return rms_norm(qk, {.eps = 1e-6}); }
 
-// Combines the results of the rounds, [..., rounds, D] with log-sum-exp [..., rounds]: [..., D].
-Tensor combined(const Tensor& read, const Tensor& log_sum_exp, int axis) {
-  if (read.size(axis) == 1) return squeeze(read, axis);
-  const Tensor share = unsqueeze(softmax(log_sum_exp, axis), -1);  // [..., rounds, 1]
-  return sum(read * share, {axis});
-}
-
-// The row of [B, T, H] that holds each place of the order: i64 [B, rounds, H, T].
-Tensor rows_in_order(const Tensor& order) {
-  const std::int64_t H = order.size(2), T = order.size(3), rounds = order.size(1);
-  Tensor rows = empty(order.shape(), DType::i64);  // [B, rounds, H, T]
-  for (std::int64_t n = 0; n < order.numel(); ++n) {
-    const std::int64_t b = n / (rounds * H * T), h = n / T % H;
-    rows.mutable_data<std::int64_t>()[n] = (b * T + order.data<std::int64_t>()[n]) * H + h;
+// The places of rows [B, T, H] in the order [B, rounds, H, T].
+RoundPlaces places_of(const LshOrder& order) {
+  const std::int64_t B = order.order.size(0), R = order.order.size(1);
+  const std::int64_t H = order.order.size(2), T = order.order.size(3);
+  RoundPlaces at{empty({B, R * H, T}, DType::i64), empty({R, B * T * H}, DType::i64)};
+  for (std::int64_t line = 0; line < B * R * H; ++line) {
+    const std::int64_t b = line / (R * H), r = line / H % R, h = line % H;
+    for (std::int64_t s = 0; s < T; ++s) {
+      const std::int64_t place = line * T + s;
+      const std::int64_t row = (b * T + order.order.data<std::int64_t>()[place]) * H + h;
+      at.rows.mutable_data<std::int64_t>()[place] = row;
+      at.places.mutable_data<std::int64_t>()[r * B * T * H + row] = place;
+    }
   }
-  return rows;
-}
-
-// The row of [B, rounds, H, T] that holds each position: i64 [rounds, B, T, H].
-Tensor rows_of_positions(const Tensor& place) {
-  Tensor rows = empty(place.shape(), DType::i64);  // [B, rounds, H, T]
-  for (std::int64_t n = 0, T = place.size(3); n < place.numel(); ++n) {
-    rows.mutable_data<std::int64_t>()[n] = n / T * T + place.data<std::int64_t>()[n];
-  }
-  return contiguous(permute(rows, {1, 0, 3, 2}));  // [rounds, B, T, H]
+  return at;
 }
 
 }  // namespace
 
 LshAttention::LshAttention(const Config& config, Generator& generator)
-    : qk_proj({.in = config.embed, .out = config.embed, .bias = config.bias}, generator),
-      v_proj({.in = config.embed, .out = config.embed, .bias = config.bias}, generator),
-      out_proj({.in = config.embed, .out = config.embed, .bias = config.bias}, generator),
+    : qk_proj(
+          {.in = config.embed, .out = config.heads * config.head_features(), .bias = config.bias},
+          generator),
+      v_proj(
+          {.in = config.embed, .out = config.heads * config.head_features(), .bias = config.bias},
+          generator),
+      out_proj({.in = config.heads * config.head_features(),
+                .out = config.embed,
+                .bias = config.bias,
+                .activation = config.output_activation},
+               generator),
       config_(config) {
   config_.validate();
-  directions_ = lsh_directions({.heads = config_.heads,
-                                .features = head_size(),
-                                .rounds = config_.rounds,
-                                .buckets = config_.buckets,
-                                .seed = static_cast<std::uint64_t>(config_.seed)});
+  const std::int64_t evaluation = config_.evaluation_rounds.value_or(config_.rounds);
+  training_ = {config_.rounds, lsh_directions(directions_of(config_.rounds))};
+  evaluation_ = {evaluation, lsh_directions(directions_of(evaluation))};
+}
+
+LshDirections LshAttention::directions_of(std::int64_t rounds) const {
+  return {.heads = config_.heads,
+          .features = config_.head_features(),
+          .rounds = rounds,
+          .buckets = config_.buckets,
+          .seed = static_cast<std::uint64_t>(config_.seed),
+          .factor = config_.factor};
+}
+
+void LshAttention::set_directions(const Tensor& directions) {
+  HEED_CHECK(
+      directions.dtype() == DType::f32 && directions.shape() == evaluation_.directions.shape(),
+      "[lsh] directions {} {}: this layer needs f32 {}", name_of(directions.dtype()),
+      to_string(directions.shape()), to_string(evaluation_.directions.shape()));
+  evaluation_.directions = directions;
 }
 
 void LshAttention::visit(ParameterVisitor& visitor) {
@@ -104,158 +144,233 @@ void LshAttention::check(const AttentionInput& in) const {
   refuse_mask("lsh", in.mask);
 }
 
+// New directions are a function of the generator's state, which a second pass restores.
+LshAttention::Hash LshAttention::hash_of_call() const {
+  if (!training()) return evaluation_;
+  if (!config_.redraw) return training_;
+  return {config_.rounds, lsh_directions(directions_of(config_.rounds), default_generator())};
+}
+
+void LshAttention::add_dropout(AttentionSpec& spec) const {
+  if (!training() || config_.dropout == 0.0) return;
+  spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
+}
+
 // ---- whole sequences ----------------------------------------------------------------------------
 
-// A query is its own key: the one at its place, or the first if `self_first` is set.
-AttentionSpec LshAttention::spec_of(const Mask& mask, bool self_first) const {
-  AttentionSpec spec{.mask = mask};
-  spec.modifiers.push_back(score_mod([self_first](auto score, int, int, int i, int j) {
-    return j == (self_first ? 0 : i) ? score - kSelfPenalty : score;
-  }));
-  if (training() && config_.dropout > 0.0) {
-    spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
+/// Some heads in all rounds, with their positions sorted.
+struct LshAttention::Sorted {
+  LshOrder order;
+  Tensor key_positions;  // i64 [B, rounds, H, Tk], by place
+  RoundPlaces at;
+  Tensor q, k, v;  // [B, rounds H, T or Tk, D]
+  AttentionSpec spec;
+};
+
+// LshReach::mixed: a chunk of the round before comes first, and which keys are visible is decided
+// pair by pair.
+void LshAttention::sort_keys(const Tensor& q, const Tensor& v, const AttentionInput& in,
+                             Sorted& s) const {
+  const std::int64_t B = q.size(0), T = q.size(1), H = q.size(2), D = q.size(3);
+  s.key_positions = lsh_mixed_keys(s.order, config_.chunk);  // [B, R, H, Tk]
+  const std::int64_t Tk = s.key_positions.size(3), lines = s.key_positions.size(1) * H;
+  Tensor rows = empty({B, lines, Tk}, DType::i64);
+  for (std::int64_t n = 0; n < rows.numel(); ++n) {
+    const std::int64_t b = n / (lines * Tk), h = n / Tk % H;
+    const std::int64_t position =
+        std::max<std::int64_t>(0, s.key_positions.data<std::int64_t>()[n]);
+    rows.mutable_data<std::int64_t>()[n] = (b * T + position) * H + h;
   }
-  return spec;
-}
-
-Tensor LshAttention::buckets_of(const Tensor& qk) const {
-  return lsh_buckets(split_heads(qk, config_.heads), directions_, config_.rounds);
-}
-
-LshAttention::Sorted LshAttention::sort(const AttentionInput& in) const {
-  const std::int64_t B = in.x.size(0), T = in.x.size(1), H = config_.heads, D = head_size();
-  const std::int64_t lines = config_.rounds * H;
-  const Tensor qk = qk_proj(in.x);  // [B, T, E]
-  const LshOrder order =
-      lsh_order(buckets_of(qk), in.lengths,
-                {.buckets = config_.buckets, .chunk = config_.chunk, .causal = in.causal});
-  const Tensor rows = reshape(rows_in_order(order.order), {B, lines, T});  // [B, rounds H, T]
-  const auto sorted = [&](const Tensor& x) {
-    return embedding(reshape(x, {B * T * H, D}), rows);  // [B, rounds H, T, D]
+  s.k = embedding(reshape(keys_of(q), {B * T * H, D}), rows);  // [B, R H, Tk, D]
+  s.v = embedding(reshape(v, {B * T * H, D}), rows);           // [B, R H, Tk, D]
+  const Tensor lengths =
+      in.lengths.defined() ? in.lengths : full({B}, static_cast<double>(T), DType::i64);
+  const auto position_of = [lines](const Tensor& x, int b, int h, int i) {
+    return x.data<std::int64_t>()[(b * lines + h) * x.size(3) + i];
   };
-  const Tensor q = sorted(qk);
-  return {.q = q,
-          .k = keys_of(q),
-          .v = sorted(v_proj(in.x)),
-          .spec = spec_of(row_intervals(reshape(order.first, {B, lines, T}),
-                                        reshape(order.last, {B, lines, T})),
-                          false),
-          .back = rows_of_positions(order.place),
-          .place = order.place};
+  const auto visible = [=, causal = in.causal, keys = s.key_positions, queries = s.order.order](
+                           int b, int h, int i, int j) {
+    const std::int64_t key = position_of(keys, b, h, j);
+    return key >= 0 && key < lengths.data<std::int64_t>()[b] &&
+           (!causal || key <= position_of(queries, b, h, i));
+  };
+  s.spec.mask = s.spec.mask & mask_fn(visible);
+  s.spec.modifiers.push_back(score_mod(
+      [=, keys = s.key_positions, queries = s.order.order](auto score, int b, int h, int i, int j) {
+        const bool itself = position_of(keys, b, h, j) == position_of(queries, b, h, i);
+        return itself ? decltype(score)(kLshSelfScore) : score;
+      }));
+}
+
+// q and v [B, T, H, D].
+LshAttention::Sorted LshAttention::sort(const Tensor& q, const Tensor& v, const Hash& hash,
+                                        const AttentionInput& in) const {
+  const std::int64_t B = q.size(0), T = q.size(1), H = q.size(2), D = q.size(3);
+  const Shape sorted{B, hash.rounds * H, T, D}, intervals{B, hash.rounds * H, T};
+  Sorted s;
+  s.order = lsh_order(lsh_buckets(transpose(q, 1, 2), hash.directions, hash.rounds, config_.factor),
+                      in.lengths,
+                      {.buckets = all_buckets(),
+                       .chunk = config_.chunk,
+                       .causal = in.causal,
+                       .reach = config_.reach});
+  s.key_positions = s.order.order;
+  s.at = places_of(s.order);
+  s.spec.mask = row_intervals(reshape(s.order.first, intervals), reshape(s.order.last, intervals));
+  const auto rows = [&](const Tensor& x) { return reshape(x, {B * T * H, D}); };
+  s.q = reshape(repeat_rows(rows(q), s.at), sorted);
+  if (config_.reach == LshReach::mixed) {
+    sort_keys(q, v, in, s);
+  } else {
+    s.k = reshape(repeat_rows(keys_of(rows(q)), s.at), sorted);
+    s.v = reshape(repeat_rows(rows(v), s.at), sorted);
+    s.spec.modifiers.push_back(lsh_scores(s.order, config_.unique));
+  }
+  add_dropout(s.spec);
+  return s;
+}
+
+namespace {
+
+// The weights of all rounds, which are sorted by place, as [B, H, T, T] by position: combined like
+// the results of the rounds.
+Tensor weights_by_position(const Tensor& by_place, const Tensor& lse, const LshOrder& order,
+                           const Tensor& key_positions) {
+  const NoGrad no_grad;
+  const std::int64_t B = order.order.size(0), R = order.order.size(1);
+  const std::int64_t H = order.order.size(2), T = order.order.size(3), Tk = key_positions.size(3);
+  const Tensor in_order = reshape(lse, order.order.shape());                       // [B, R, H, T]
+  const Tensor shares = contiguous(softmax(gather(in_order, 3, order.place), 1));  // by position
+  Tensor weights = zeros({B, H, T, T}, by_place.dtype());
+  visit_float("lsh", by_place.dtype(), [&](auto zero) {
+    using Number = decltype(zero);
+    for (std::int64_t row = 0; row < B * R * H * T; ++row) {
+      const std::int64_t line = row / T, b = line / (R * H), h = line % H;
+      const std::int64_t i = order.order.data<std::int64_t>()[row];
+      const Number share = shares.data<Number>()[line * T + i];
+      Number* const to = weights.mutable_data<Number>() + ((b * H + h) * T + i) * T;
+      for (std::int64_t c = 0; c < Tk; ++c) {
+        const std::int64_t j = key_positions.data<std::int64_t>()[line * Tk + c];
+        const Number weight = by_place.data<Number>()[row * Tk + c];
+        if (j >= 0 && weight != Number{0}) to[j] += share * weight;
+      }
+    }
+  });
+  return weights;
+}
+
+}  // namespace
+
+// q and v [B, T, H, D] -> [B, T, H, D].
+Tensor LshAttention::attend(const Tensor& q, const Tensor& v, const Hash& hash,
+                            const AttentionInput& in) const {
+  Sorted s = sort(q, v, hash, in);
+  Tensor by_place;  // [B, rounds H, T, Tk], rows and columns in sorted order
+  if (in.weights != nullptr) s.spec.observers.push_back(observe_weights(by_place));
+  const AttentionResult y = attention_with_log_sum_exp(s.q, s.k, s.v, s.spec);
+  const std::int64_t rows = s.at.rows.numel(), D = q.size(3);
+  if (in.weights != nullptr) {
+    *in.weights = weights_by_position(by_place, y.log_sum_exp.detach(), s.order, s.key_positions);
+  }
+  return reshape(join_rounds(reshape(y.output, {rows, D}), reshape(y.log_sum_exp, {rows}), s.at),
+                 q.shape());
+}
+
+Tensor LshAttention::whole(const AttentionInput& in, const Hash& hash) const {
+  const std::int64_t B = in.x.size(0), T = in.x.size(1), H = config_.heads;
+  const Shape by_head{B, T, H, config_.head_features()};
+  const Tensor q = reshape(qk_proj(in.x), by_head), v = reshape(v_proj(in.x), by_head);
+  const std::int64_t group = config_.heads_at_once == 0 ? H : config_.heads_at_once;
+  std::vector<Tensor> made;
+  for (std::int64_t h = 0; h < H; h += group) {
+    if (group >= H || in.weights != nullptr) {
+      made.push_back(attend(q, v, hash, in));
+      break;
+    }
+    const std::int64_t end = std::min(H, h + group);
+    const Hash part{hash.rounds, slice(hash.directions, 0, h, end)};
+    const Tensor inputs[] = {slice(q, 2, h, end), slice(v, 2, h, end)};
+    made.push_back(checkpoint(
+        [this, part, lengths = in.lengths, causal = in.causal](std::span<const Tensor> given) {
+          return attend(contiguous(given[0]), contiguous(given[1]), part,
+                        {.x = {}, .lengths = lengths, .causal = causal});
+        },
+        inputs));
+  }
+  const Tensor read = made.size() == 1 ? made[0] : concat(made, 2);  // [B, T, H, D]
+  return out_proj(reshape(read, {B, T, H * config_.head_features()}));
 }
 
 Tensor LshAttention::operator()(const AttentionInput& in) const {
   check(in);
-  Sorted s = sort(in);
-  Tensor by_place;  // [B, rounds H, T, T], rows and columns in sorted order
-  if (in.weights != nullptr) s.spec.observers.push_back(observe_weights(by_place));
-  const AttentionResult y = attention_with_log_sum_exp(s.q, s.k, s.v, s.spec);
-  const std::int64_t rows = s.back.numel(), D = head_size();
-  const Tensor read = embedding(reshape(y.output, {rows, D}), s.back);      // [rounds, B, T, H, D]
-  const Tensor lse = embedding(reshape(y.log_sum_exp, {rows, 1}), s.back);  // [rounds, B, T, H, 1]
-  if (in.weights != nullptr) *in.weights = weights_of(s, by_place, lse.detach());
-  return out_proj(reshape(combined(read, squeeze(lse, 4), 0), in.x.shape()));  // [B, T, E]
-}
-
-// The weights of all rounds, combined like their results: [B, H, T, T].
-Tensor LshAttention::weights_of(const Sorted& s, const Tensor& by_place, const Tensor& lse) const {
-  const NoGrad no_grad;
-  const std::int64_t rounds = config_.rounds, H = config_.heads;
-  const std::int64_t B = by_place.size(0), T = by_place.size(2), rows = s.back.numel();
-  const Tensor by_row = embedding(reshape(by_place, {rows, T}), s.back);  // [rounds, B, T, H, T]
-  const Tensor place = unsqueeze(permute(s.place, {1, 0, 2, 3}), 2);      // [rounds, B, 1, H, T]
-  const Tensor all = gather(by_row, 4, expand(place, {rounds, B, T, H, T}));  // columns by position
-  return contiguous(transpose(combined(all, squeeze(lse, 4), 0), 1, 2));      // [B, H, T, T]
+  return whole(in, hash_of_call());  // [B, T, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
 
-// Keys and values of all positions so far, and the positions in each bucket.
-class LshAttention::State : public DecodeState {
+class LshAttention::State : public LshState {
  public:
-  State(const Config& config, std::int64_t batch, DType dtype)
-      : cache({.batch = batch,
-               .heads = config.heads,
-               .features = config.embed / config.heads,
-               .dtype = dtype}),
-        config_(config),
-        held_(static_cast<std::size_t>(batch * lines() * config.buckets)) {}
-
-  void reorder(std::span<const std::int64_t> from) override {
-    cache.reorder(from);
-    std::vector<std::vector<std::int64_t>> moved;
-    for (const std::int64_t b : from) {
-      const auto first = held_.begin() + b * lines() * config_.buckets;
-      moved.insert(moved.end(), first, first + lines() * config_.buckets);
-    }
-    held_ = std::move(moved);
-  }
-
-  /// The keys visible to the newest position: itself, then the last earlier ones of its bucket.
-  struct Seen {
-    Tensor positions;  // i64 [B, H, rounds, most]
-    Tensor count;      // i64 [B, H rounds, 1]: their number
-  };
-  /// Puts the newest position into its buckets [B, rounds, H, 1].
-  Seen enter(const Tensor& buckets) {
-    const std::int64_t B = buckets.size(0), R = config_.rounds, H = config_.heads;
-    const std::int64_t newest = cache.length() - 1, most = std::min(config_.chunk, newest) + 1;
-    Seen seen{full({B, H, R, most}, static_cast<double>(newest), DType::i64),
-              empty({B, H * R, 1}, DType::i64)};
-    for (std::int64_t n = 0; n < B * H * R; ++n) {
-      const std::int64_t line = n / (H * R) * lines() + n % R * H + n / R % H;  // of [B, R, H]
-      const std::int64_t bucket = buckets.data<std::int64_t>()[line];
-      auto& held = held_[static_cast<std::size_t>(line * config_.buckets + bucket)];
-      const auto before = std::min(config_.chunk, static_cast<std::int64_t>(held.size()));
-      std::copy(held.end() - before, held.end(),
-                seen.positions.mutable_data<std::int64_t>() + n * most + 1);
-      seen.count.mutable_data<std::int64_t>()[n] = before + 1;
-      held.push_back(newest);
-    }
-    return seen;
-  }
-
-  KvCache cache;
-
- private:
-  std::int64_t lines() const { return config_.rounds * config_.heads; }
-
-  const Config config_;
-  std::vector<std::vector<std::int64_t>> held_;  // positions, by sequence, line and bucket
+  using LshState::LshState;
 };
 
 std::unique_ptr<DecodeState> LshAttention::start(const DecodeStart& from) const {
   refuse_memory("lsh", from.memory);
-  return std::make_unique<State>(config_, from.batch, cache_dtype(out_proj.weight.dtype()));
+  return std::make_unique<State>(LshStateSizes{.batch = from.batch,
+                                               .heads = config_.heads,
+                                               .features = config_.head_features(),
+                                               .rounds = evaluation_.rounds,
+                                               .buckets = all_buckets(),
+                                               .chunk = config_.chunk,
+                                               .reach = config_.reach,
+                                               .unique = config_.unique,
+                                               .dtype = cache_dtype(out_proj.weight.dtype())});
 }
 
 // One position, x [B, 1, E].
 Tensor LshAttention::step_once(const Tensor& x, State& state) const {
-  const std::int64_t B = x.size(0), H = config_.heads, D = head_size(), R = config_.rounds;
-  const Tensor qk = qk_proj(x);         // [B, 1, E]
-  const Tensor q = split_heads(qk, H);  // [B, H, 1, D]
-  state.cache.append(keys_of(q), split_heads(v_proj(x), H));
-  const State::Seen seen = state.enter(buckets_of(qk));
+  const std::int64_t B = x.size(0), H = config_.heads, D = config_.head_features();
+  const std::int64_t R = evaluation_.rounds;
+  const Tensor q = split_heads(qk_proj(x), H);  // [B, H, 1, D]
+  state.append(keys_of(q), split_heads(v_proj(x), H),
+               lsh_buckets(q, evaluation_.directions, R, config_.factor));
+  const LshState::Seen seen = state.seen_by_newest();
   const std::int64_t most = seen.positions.size(3);
   const Tensor ids = expand(reshape(seen.positions, {B, H, R * most, 1}), {B, H, R * most, D});
   const auto chosen = [&](const Tensor& all) {
     return reshape(gather(all, 2, ids), {B, H * R, most, D});  // [B, H R, most, D]
   };
   const Tensor queries = reshape(expand(q, {B, H, R, D}), {B, H * R, 1, D});  // [B, H R, 1, D]
-  const Mask mask = row_intervals(zeros(seen.count.shape(), DType::i64), seen.count);
-  const AttentionResult y = attention_with_log_sum_exp(
-      queries, chosen(state.cache.keys()), chosen(state.cache.values()), spec_of(mask, true));
-  const Tensor read =
-      combined(reshape(y.output, {B, H, R, D}), reshape(y.log_sum_exp, {B, H, R}), 2);  // [B, H, D]
-  return out_proj(reshape(read, {B, 1, H * D}));                                        // [B, 1, E]
+  AttentionSpec spec{.mask = row_intervals(zeros(seen.count.shape(), DType::i64), seen.count)};
+  spec.modifiers.push_back(score_mod(
+      [bias = seen.bias](auto score, int b, int h, int, int j) {
+        const double added =
+            bias.template data<double>()[(b * bias.size(1) + h) * bias.size(2) + j];
+        return added <= kLshSelfScore ? added : score + added;  // its own score does not count
+      },
+      [](auto, int, int, int, int) { return 1.0; }));
+  const AttentionResult y =
+      attention_with_log_sum_exp(queries, chosen(state.keys()), chosen(state.values()), spec);
+  const Tensor share = softmax(reshape(y.log_sum_exp, {B, H, R, 1}), 2);  // [B, H, R, 1]
+  const Tensor read = sum(reshape(y.output, {B, H, R, D}) * share, {2});  // [B, H, D]
+  return out_proj(reshape(read, {B, 1, H * D}));                          // [B, 1, E]
 }
 
-Tensor LshAttention::step(const Tensor& x, DecodeState& state) const {
+// The first positions all at once, x [B, T, E].
+Tensor LshAttention::read_prompt(const Tensor& x, State& state) const {
+  const Tensor q = split_heads(qk_proj(x), config_.heads);  // [B, H, T, D]
+  state.append(keys_of(q), split_heads(v_proj(x), config_.heads),
+               lsh_buckets(q, evaluation_.directions, evaluation_.rounds, config_.factor));
+  return whole({.x = x, .causal = true}, evaluation_);  // [B, T, E]
+}
+
+Tensor LshAttention::step(const Tensor& x, DecodeState& decoding) const {
   check({.x = x});
   if (x.size(1) == 0) return x;
+  auto& state = dynamic_cast<State&>(decoding);
+  if (state.length() == 0 && x.size(1) > 1) return read_prompt(x, state);
   std::vector<Tensor> made;
   for (std::int64_t t = 0; t < x.size(1); ++t) {
-    made.push_back(step_once(slice(x, 1, t, t + 1), dynamic_cast<State&>(state)));
+    made.push_back(step_once(slice(x, 1, t, t + 1), state));
   }
   return concat(made, 1);  // [B, T, E]
 }

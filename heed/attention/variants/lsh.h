@@ -4,6 +4,8 @@
 // kernel skips the rest.
 #pragma once
 
+#include <optional>
+
 #include "heed/attention/mechanism.h"
 #include "heed/attention/spec.h"
 #include "heed/attention/variants/lsh_order.h"
@@ -20,19 +22,29 @@ struct LshConfig {
   std::int64_t rounds = 4;
   std::int64_t seed = 0;  // seed of the directions
   bool bias = true;
-  double dropout = 0.0;  // of weights
+  double dropout = 0.0;                             // of weights
+  std::int64_t head_size = 0;                       // 0: embed / heads
+  Activation output_activation = Activation::none;  // f of the output layer, f(W h + b)
+  std::int64_t factor = 1;  // buckets are pairs: `buckets` values of one hash, these of another
+  std::optional<std::int64_t> evaluation_rounds = {};  // none: as rounds
+  bool redraw = false;  // training draws new directions at every step
+  LshReach reach = LshReach::bucket;
+  bool unique = false;             // a pair that several rounds find counts once
+  std::int64_t heads_at_once = 0;  // 0: all
 
   void fields(io::Fields& field);
   void validate() const;
+  std::int64_t head_features() const { return head_size > 0 ? head_size : embed / heads; }
 };
 
-/// Rounds of hashing are combined by their log-sum-exp, out = sum_r softmax_r(lse_r) out_r. A key
-/// that is visible in several rounds counts several times; the paper's formula divides by the
-/// number of rounds, at the price of comparing all rounds for each pair. A position attends to
-/// itself only if it has no other visible key. The directions come from the seed alone and stay the
-/// same for the life of the layer. If causal, later positions can change the place of a position in
-/// the order, and so the rounding of sums, but not which keys it attends to. Parameters "qk_proj",
-/// "v_proj" and "out_proj".
+/// Rounds of hashing are combined by their log-sum-exp, out = sum_r softmax_r(lse_r) out_r. If
+/// `unique`, a key that is visible in several rounds counts once, as in the paper; else it counts
+/// several times. A position attends to itself only if it has no other visible key. Evaluation
+/// takes its directions from the seed; so does training unless `redraw` is set, and then they come
+/// from the default generator. If causal, later positions can change the place of a position in the
+/// order, and so the rounding of sums, but not which keys it attends to (LshReach::bucket; the
+/// other ways are as published). Parameters "qk_proj", "v_proj" and "out_proj"; their shapes do not
+/// depend on rounds and buckets.
 class LshAttention : public AttentionLayer {
  public:
   using Config = LshConfig;
@@ -42,30 +54,39 @@ class LshAttention : public AttentionLayer {
   /// [B, T, E].
   Tensor operator()(const AttentionInput& in) const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
+  /// With LshReach::bucket equal to the causal call at these positions. Otherwise equal to the last
+  /// position of a call on the positions so far, since chunks move with each new position.
   Tensor step(const Tensor& x, DecodeState& state) const override;
+
+  /// Replaces the directions of evaluation, f32 [H, D, rounds (buckets + factor) / 2], for
+  /// comparisons with other programs.
+  void set_directions(const Tensor& directions);
 
   Linear qk_proj, v_proj, out_proj;
 
  private:
   class State;
-  /// All heads and rounds, with their positions sorted.
-  struct Sorted {
-    Tensor q, k, v;  // [B, rounds H, T, D]
-    AttentionSpec spec;
-    Tensor back;   // i64 [rounds, B, T, H]: the row of each position among all sorted rows
-    Tensor place;  // i64 [B, rounds, H, T]
+  /// The directions of a call.
+  struct Hash {
+    std::int64_t rounds;
+    Tensor directions;  // f32 [H, D, rounds width]
   };
+  struct Sorted;
 
-  std::int64_t head_size() const { return config_.embed / config_.heads; }
+  std::int64_t all_buckets() const { return config_.buckets * config_.factor; }
   void check(const AttentionInput& in) const;
-  AttentionSpec spec_of(const Mask& mask, bool self_first) const;
-  Tensor weights_of(const Sorted& s, const Tensor& by_place, const Tensor& lse) const;
-  Tensor buckets_of(const Tensor& qk) const;
-  Sorted sort(const AttentionInput& in) const;
+  LshDirections directions_of(std::int64_t rounds) const;
+  Hash hash_of_call() const;
+  void add_dropout(AttentionSpec& spec) const;
+  void sort_keys(const Tensor& q, const Tensor& v, const AttentionInput& in, Sorted& s) const;
+  Sorted sort(const Tensor& q, const Tensor& v, const Hash& hash, const AttentionInput& in) const;
+  Tensor attend(const Tensor& q, const Tensor& v, const Hash& hash, const AttentionInput& in) const;
+  Tensor whole(const AttentionInput& in, const Hash& hash) const;
   Tensor step_once(const Tensor& x, State& state) const;
+  Tensor read_prompt(const Tensor& x, State& state) const;
 
   Config config_;
-  Tensor directions_;  // f32 [H, D, rounds buckets / 2]
+  Hash training_, evaluation_;
 };
 
 inline constexpr Mechanism kLsh = mechanism<LshAttention>(

@@ -25,8 +25,7 @@ std::unique_ptr<Recurrent> make_cell(const LuongDecoderConfig& config, Generator
                                   .hidden = config.embed,
                                   .layers = config.layers,
                                   .dropout = config.dropout};
-  if (config.cell == Cell::gru) return std::make_unique<Gru>(recurrent, generator);
-  return std::make_unique<Lstm>(recurrent, generator);
+  return make_recurrent(config.cell, recurrent, generator);
 }
 
 std::unique_ptr<AttentionLayer> make_layer(const LuongDecoderConfig& config, Generator& generator) {

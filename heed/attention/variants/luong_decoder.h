@@ -6,7 +6,6 @@
 // It has no embedding and no vocabulary: inputs and outputs are vectors.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,13 +16,6 @@
 #include "heed/nn/rnn.h"
 
 namespace heed {
-
-enum class Cell : std::uint8_t { gru, lstm };
-
-/// The names that configs use.
-constexpr std::array<io::EnumName<Cell>, 2> enum_names(Cell) {
-  return {{{Cell::gru, "gru"}, {Cell::lstm, "lstm"}}};
-}
 
 struct LuongDecoderConfig {
   std::int64_t embed = 64;  // size of inputs, memory, states and results

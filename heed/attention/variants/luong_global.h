@@ -51,7 +51,7 @@ inline constexpr Mechanism kLuongGeneral = mechanism<LuongGeneralAttention>(
               "Translation",
      .cost = "n^2 d + n d^2",
      .composes = kWithMasks},
-    {.decodes = true});
+    {.decodes = true, .plain_values = true});
 
 inline constexpr Mechanism kLuongLocation = mechanism<LuongLocationAttention>(
     "luong_location",
@@ -62,6 +62,6 @@ inline constexpr Mechanism kLuongLocation = mechanism<LuongLocationAttention>(
      .cost = "n^2 d + n d^2",
      .composes = kWithMasks,
      .sample = "max_length=80"},
-    {.decodes = true});
+    {.decodes = true, .plain_values = true});
 
 }  // namespace heed

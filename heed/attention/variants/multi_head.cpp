@@ -9,10 +9,13 @@
 #include "heed/attention/masks.h"
 #include "heed/attention/paged_cache.h"
 #include "heed/attention/stages.h"
+#include "heed/attention/stages/distance.h"
 #include "heed/attention/stages/observers.h"
+#include "heed/attention/tracked_weights.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/nn/init.h"
+#include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
 #include "heed/ops/matmul.h"
@@ -21,46 +24,6 @@
 #include "heed/tensor/create.h"
 
 namespace heed {
-
-void MultiHeadConfig::fields(io::Fields& field) {
-  field("embed", embed, "features of x and of the result", {.min = 1});
-  field("heads", heads, "heads of queries", {.min = 1});
-  field("kv_heads", kv_heads, "heads of keys and values; 0: as many as heads", {.min = 0});
-  field("head_size", head_size, "features of a head; 0: embed / heads", {.min = 0});
-  field("memory_embed", memory_embed, "features of the memory; 0: as embed", {.min = 0});
-  field("joint", joint,
-        "whether queries, keys and values come from one matrix; three if the memory has another "
-        "size");
-  field("bias", bias, "whether the linear layers have biases");
-  field("qkv_bias", qkv_bias, "whether queries, keys and values have biases; none: as bias");
-  field("qk_norm", qk_norm, "whether each head of queries and keys has an RMS norm");
-  field("qk_norm_eps", qk_norm_eps, "epsilon of these norms", {.min = 0});
-  field("scale", scale, "factor of the scores; 0: 1 / sqrt(head_size)", {.min = 0});
-  field("soft_cap", soft_cap, "limit c of the scores, c tanh(score / c); 0: none", {.min = 0});
-  field("bias_kv", bias_kv, "whether there is one more learned key and value");
-  field("zero_attn", zero_attn, "whether there is one more key and value of zeros");
-  field("dropout", dropout, "dropout probability of attention weights", {.min = 0, .max = 1});
-  field("position", position, "position code of queries and keys");
-}
-
-void MultiHeadConfig::validate() const {
-  HEED_CHECK(embed >= 1 && heads >= 1 && head_size >= 0 && (head_size > 0 || embed % heads == 0),
-             "[multi_head] embed {} is not a multiple of heads {}: change one of them, or give "
-             "head_size",
-             embed, heads);
-  HEED_CHECK(kv_heads >= 0 && (kv_heads == 0 || heads % kv_heads == 0),
-             "[multi_head] heads {} is not a multiple of kv_heads {}", heads, kv_heads);
-  HEED_CHECK(memory_embed >= 0, "[multi_head] memory_embed {}: give the features of the memory",
-             memory_embed);
-  HEED_CHECK(qk_norm_eps >= 0.0 && std::isfinite(qk_norm_eps),
-             "[multi_head] qk_norm_eps {}: it must be at least 0 and finite", qk_norm_eps);
-  HEED_CHECK(scale >= 0.0 && std::isfinite(scale),
-             "[multi_head] scale {}: give a positive factor, or 0 for 1 / sqrt(head_size)", scale);
-  HEED_CHECK(soft_cap >= 0.0 && std::isfinite(soft_cap),
-             "[multi_head] soft_cap {}: give a positive limit, or 0 for none", soft_cap);
-  HEED_CHECK(dropout >= 0.0 && dropout < 1.0,
-             "[multi_head] dropout {}: it must be at least 0 and below 1", dropout);
-}
 
 namespace {
 
@@ -86,7 +49,8 @@ Linear projection(std::int64_t out, std::int64_t in, bool bias, Generator& gener
 MultiHeadAttention::MultiHeadAttention(const Config& config, Generator& generator)
     : out_proj({.in = config.heads * resolved(config).head_size,
                 .out = config.embed,
-                .bias = config.bias},
+                .bias = config.bias,
+                .activation = config.output_activation},
                generator),
       position(make_position(
           config.position,
@@ -150,26 +114,26 @@ Tensor split_heads(const Tensor& x, std::int64_t heads, const std::optional<RmsN
 
 Tensor MultiHeadAttention::queries(const Tensor& x) const {
   const Tensor q = in_proj ? in_proj->rows(x, 0, query_size()) : (*q_proj)(x);
-  return split_heads(q, config_.heads, q_norm);  // [B, H, Tq, D]
+  return split_heads(activated(q), config_.heads, q_norm);  // [B, H, Tq, D]
 }
 
 Tensor MultiHeadAttention::keys(const Tensor& memory) const {
   const std::int64_t begin = query_size();
   const Tensor k = in_proj ? in_proj->rows(memory, begin, begin + kv_size()) : (*k_proj)(memory);
-  return split_heads(k, kv_heads(), k_norm);  // [B, G, Tk, D]
+  return split_heads(activated(k), kv_heads(), k_norm);  // [B, G, Tk, D]
 }
 
 Tensor MultiHeadAttention::values(const Tensor& memory) const {
   const std::int64_t begin = query_size() + kv_size();
   const Tensor v = in_proj ? in_proj->rows(memory, begin, begin + kv_size()) : (*v_proj)(memory);
-  return split_heads(v, kv_heads());  // [B, G, Tk, D]
+  return split_heads(activated(v), kv_heads());  // [B, G, Tk, D]
 }
 
 MultiHeadAttention::Heads MultiHeadAttention::project(const AttentionInput& in) const {
   if (in.memory.defined() || !in_proj) {
     return {queries(in.x), keys(in.source()), values(in.source())};
   }
-  const Tensor all = (*in_proj)(in.x);  // [B, T, (H + 2 G) D]
+  const Tensor all = activated((*in_proj)(in.x));  // [B, T, (H + 2 G) D]
   const std::vector<Tensor> parts = split(all, {query_size(), kv_size(), kv_size()}, -1);
   return {split_heads(parts[0], config_.heads, q_norm), split_heads(parts[1], kv_heads(), k_norm),
           split_heads(parts[2], kv_heads())};
@@ -177,17 +141,19 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const AttentionInput& in) 
 
 // ---- attention ----------------------------------------------------------------------------------
 
-AttentionSpec MultiHeadAttention::spec_of(const AttentionInput& in, Corner corner) const {
+AttentionSpec MultiHeadAttention::spec_of(const AttentionInput& in, Corner corner,
+                                          bool drops) const {
   AttentionSpec spec;
   if (config_.scale > 0.0) spec.score = scaled_dot_score(config_.scale);
   spec.mask = mask_of(in, corner);
+  spec.normaliser = normaliser_of(config_.normaliser);
   if (position) position->modify(spec, corner);
   HEED_CHECK(
       !has_extra_keys() || (spec.modifiers.empty() && spec.reweights.empty()),
       "[{}] the keys of bias_kv and zero_attn have no position, and position {} needs one: leave "
       "one of them out",
       name(), config_.position.name);
-  if (training() && config_.dropout > 0.0) {
+  if (drops && training() && config_.dropout > 0.0) {
     spec.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
   specialise(spec, corner);
@@ -227,6 +193,11 @@ Tensor MultiHeadAttention::attend(const AttentionInput& in) const {
     heads.q = position->rotate(heads.q);
     heads.k = position->rotate(heads.k);
   }
+  if (TrackedWeights* const tracked = TrackedWeights::of(*this)) {
+    AttentionInput plain = in;
+    plain.weights = nullptr;
+    tracked->weights = attention_weights(heads.q, heads.k, spec_of(plain, Corner::top_left, false));
+  }
   AttentionSpec spec = spec_of(in, Corner::top_left);
   add_extra_keys(heads, spec);
   return attention(heads.q, heads.k, heads.v, spec);  // [B, H, Tq, D]
@@ -256,17 +227,11 @@ Tensor MultiHeadAttention::operator()(const AttentionInput& in) const {
 
 namespace {
 
-// The weights of steps, [B, H, 1, Tk] each, as one tensor; earlier ones have fewer keys.
-Tensor join_weights(const std::vector<Tensor>& steps) {
-  if (steps.size() == 1) return steps[0];
-  const Tensor& last = steps.back();
-  Tensor all = zeros({last.size(0), last.size(1), std::ssize(steps), last.size(3)});
-  for (std::int64_t t = 0; const Tensor& step : steps) {
-    Tensor to = slice(slice(all, 2, t, t + 1), 3, 0, step.size(3));
-    copy_into(to, step);
-    ++t;
-  }
-  return all;  // [B, H, T, Tk]
+constexpr std::int64_t kLeastBiases = 64;
+
+// The stage of a bias by distance, or null if it is another one.
+const DistanceStage* distance_stage(const Modifier& modifier) {
+  return dynamic_cast<const DistanceStage*>(modifier.impl().get());
 }
 
 }  // namespace
@@ -276,42 +241,113 @@ Tensor join_weights(const std::vector<Tensor>& steps) {
 class MultiHeadAttention::State : public DecodeState {
  public:
   void reorder(std::span<const std::int64_t> from) override {
+    reorder_memory(from);  // checks the numbers
+    std::vector<std::int64_t> firsts;
+    for (const std::int64_t row : from) firsts.push_back(next[static_cast<std::size_t>(row)]);
+    next = std::move(firsts);
+  }
+
+  /// The columns of observed weights begin at the first position that a window keeps, so they need
+  /// sequences of one length.
+  bool can_join() const override { return paged && !(has_window && weights != nullptr); }
+  void join(const DecodeState& decode_state) override {
+    const auto* const other = dynamic_cast<const State*>(&decode_state);
+    HEED_CHECK(other != nullptr && paged && other->paged && other->of_memory == of_memory,
+               "[multi_head] sequences join others of another layer, or of one without pages");
+    paged->join(*other->paged);
+    next.insert(next.end(), other->next.begin(), other->next.end());
+    memory_keys = std::max(memory_keys, other->memory_keys);
+  }
+  /// The first positions of a step of T positions.
+  std::vector<std::int64_t> advance(std::int64_t T) {
+    std::vector<std::int64_t> first = next;
+    for (std::int64_t& position : next) position += T;
+    return first;
+  }
+
+  std::vector<std::int64_t> next;   // the first position of the next step, of each sequence
+  bool of_memory = false;           // whether the keys are those of a memory
+  bool has_window = false;          // whether early positions are dropped
+  std::int64_t memory_keys = 0;     // how many, padding included
+  std::optional<PagedCache> paged;  // keys and values, if can_page()
+  Tensor bias;                      // of paged keys, by distance; undefined: none
+  std::optional<KvCache> cache;     // else those of the steps
+  Heads memory;                     // or those of the memory
+  Tensor lengths;
+
+ private:
+  void reorder_memory(std::span<const std::int64_t> from) {
     if (paged) return paged->reorder(from);
     if (cache) return cache->reorder(from);
-    const Tensor ids = from_values(from, {static_cast<std::int64_t>(from.size())});
+    const Tensor ids = from_values(from, {std::ssize(from)});
     for (Tensor* const x : {&memory.k, &memory.v, &lengths}) {
       if (x->defined()) *x = index_select(*x, 0, ids);
     }
   }
-
-  std::int64_t next = 0;            // the first position of the next step
-  bool of_memory = false;           // whether the keys are those of a memory
-  std::int64_t memory_keys = 0;     // how many, padding included
-  std::optional<PagedCache> paged;  // keys and values, if attention needs nothing but them
-  std::optional<KvCache> cache;     // else those of the steps
-  Heads memory;                     // or those of the memory
-  Tensor lengths;
 };
 
-// Masks, biases and extra keys are not for pages.
-bool MultiHeadAttention::can_page() const {
-  if (training() || has_extra_keys() || out_proj.weight.dtype() != DType::f32) return false;
+// Pages support biases by distance and windows, both for the positions of the steps; not other
+// masks and stages, extra keys and f64.
+bool MultiHeadAttention::can_page(bool of_memory) const {
+  if (training() || has_extra_keys() || config_.normaliser != HeadWeights::softmax ||
+      out_proj.weight.dtype() != DType::f32) {
+    return false;
+  }
   AttentionSpec spec;
   if (position) position->modify(spec, Corner::top_left);
   specialise(spec, Corner::top_left);
-  return spec.modifiers.empty() && spec.reweights.empty() && spec.mask.everything() &&
+  const bool is_plain = spec.modifiers.empty() && spec.mask.everything();
+  const bool by_distance =
+      std::ranges::all_of(spec.modifiers, [](const Modifier& m) { return distance_stage(m); }) &&
+      (spec.mask.everything() || spec.mask.name() == window(0, 0).name());
+  return (is_plain || (by_distance && !of_memory)) && spec.reweights.empty() &&
          spec.normaliser.name() == softmax_weights().name();
 }
 
+// The biases of distances, from the greatest to 0, for at least so many positions; undefined if
+// there are none.
+const Tensor& MultiHeadAttention::bias_of(State& state, std::int64_t positions) const {
+  if (state.bias.defined() && state.bias.size(1) >= positions) return state.bias;
+  const std::int64_t keys = std::max(2 * positions, kLeastBiases);
+  const kernels::AttentionShape shape{.B = 1,
+                                      .H = config_.heads,
+                                      .G = kv_heads(),
+                                      .Tq = 1,
+                                      .Tk = keys,
+                                      .D = config_.head_size,
+                                      .Dv = config_.head_size};
+  AttentionSpec spec;
+  const Corner last = Corner::offset(keys - 1);
+  if (position) position->modify(spec, last);
+  specialise(spec, last);
+  state.bias = {};
+  for (const Modifier& modifier : spec.modifiers) {
+    const Tensor more = distance_stage(modifier)->bias_of_keys(shape, DType::f32);
+    state.bias = state.bias.defined() ? contiguous(state.bias + more) : more;  // [H or 1, keys]
+  }
+  return state.bias;
+}
+
+// Pages and caches have no gradient; the keys and values of a memory have, in training.
 std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) const {
-  const NoGrad no_grad;
+  const bool learns = from.memory.defined() && !can_page(true) && grad_enabled();
+  const GradScope scope(learns ? GradMode::on : GradMode::off);
   auto state = std::make_unique<State>();
   state->of_memory = from.memory.defined();
   const std::int64_t rows = state->of_memory ? from.memory.size(0) : from.batch;
-  if (can_page()) {
-    state->paged.emplace(
-        PagedCacheConfig{.rows = rows, .heads = kv_heads(), .features = config_.head_size});
-    if (!state->of_memory) return state;
+  state->next.assign(static_cast<std::size_t>(rows), 0);
+  if (can_page(state->of_memory)) {
+    const auto back = state->of_memory ? std::nullopt : reach();
+    state->has_window = back.has_value();
+    state->paged.emplace(PagedCacheConfig{.rows = rows,
+                                          .heads = kv_heads(),
+                                          .features = config_.head_size,
+                                          .form = from.cache,
+                                          .window = back ? *back + 1 : 0});
+    if (!state->of_memory) {
+      bias_of(*state, 1);
+      return state;
+    }
   }
   if (!from.memory.defined()) {
     KvCacheConfig config{.batch = from.batch,
@@ -339,11 +375,23 @@ std::unique_ptr<DecodeState> MultiHeadAttention::start(const DecodeStart& from) 
   return state;
 }
 
+std::int64_t MultiHeadAttention::cache_bytes(const CacheSize& size) const {
+  const auto back = size.of_memory ? std::nullopt : reach();
+  const std::int64_t kept = back ? std::min(size.positions, *back + kMostAtOnce) : size.positions;
+  if (!can_page(size.of_memory)) {
+    return 2 * kept * kv_size() *
+           static_cast<std::int64_t>(size_of(cache_dtype(out_proj.weight.dtype())));
+  }
+  const kernels::PageShape page{kv_heads(), config_.head_size, config_.head_size, size.form};
+  return (kept + kernels::kPagePositions - 1) / kernels::kPagePositions * page.bytes();
+}
+
 Tensor MultiHeadAttention::step(const Tensor& x, DecodeState& decode_state) const {
-  const NoGrad no_grad;
   auto* const state = dynamic_cast<State*>(&decode_state);
   HEED_CHECK(state != nullptr, "[{}] the state is another layer's: give what start() returned",
              name());
+  const bool learns = state->of_memory && !state->paged && grad_enabled();
+  const GradScope scope(learns ? GradMode::on : GradMode::off);
   check_input(name(), {.x = x}, config_.embed, config_.embed);
   const std::int64_t T = x.size(1);
   if (state->paged) return step_paged(x, *state);
@@ -357,7 +405,8 @@ Tensor MultiHeadAttention::step(const Tensor& x, DecodeState& decode_state) cons
 
 Tensor MultiHeadAttention::step_paged(const Tensor& x, State& state) const {
   const std::int64_t T = x.size(1);
-  const std::int64_t first = std::exchange(state.next, state.next + T);
+  const std::vector<std::int64_t> firsts = state.advance(T);
+  const FirstPositions first(firsts);
   PagedCache& cache = *state.paged;
   Heads heads;
   if (state.of_memory) {
@@ -367,29 +416,29 @@ Tensor MultiHeadAttention::step_paged(const Tensor& x, State& state) const {
     if (position) heads.k = position->rotate(heads.k, first);
   }
   if (position) heads.q = position->rotate(heads.q, first);
-  if (!state.of_memory && first == 0 && T > 1) {  // a prompt: the positions attend to each other
+  if (!state.of_memory && first.greatest() == 0 && T > 1) {
+    // A prompt: the positions attend to each other.
     cache.append(heads.k, heads.v);
     const AttentionSpec spec =
         spec_of({.x = x, .causal = true, .weights = state.weights}, Corner::top_left);
     return out_proj(join_heads(attention(heads.q, heads.k, heads.v, spec)));  // [B, T, E]
   }
-  std::vector<Tensor> outputs, weights;
-  for (std::int64_t t = 0; t < T; ++t) {
-    if (!state.of_memory) cache.append(slice(heads.k, 2, t, t + 1), slice(heads.v, 2, t, t + 1));
-    Tensor seen;
-    outputs.push_back(cache.attend(slice(heads.q, 2, t, t + 1),
-                                   {.scale = config_.scale,
-                                    .soft_cap = config_.soft_cap,
-                                    .weights = state.weights != nullptr ? &seen : nullptr,
-                                    .keys = state.memory_keys}));
-    weights.push_back(seen);
+  if (!state.of_memory) cache.append(heads.k, heads.v);
+  const Tensor y = cache.attend(
+      heads.q, {.scale = config_.scale,
+                .soft_cap = config_.soft_cap,
+                .causal = !state.of_memory,
+                .bias = state.bias.defined() ? bias_of(state, cache.longest()) : Tensor(),
+                .weights = state.weights,
+                .keys = state.memory_keys});  // [B, T, H D]
+  if (state.weights != nullptr && cache.first_kept() > 0) {
+    *state.weights = slice(*state.weights, 3, cache.first_kept(), cache.longest());
   }
-  if (state.weights != nullptr) *state.weights = join_weights(weights);
-  return out_proj(T == 1 ? outputs[0] : concat(outputs, 1));  // [B, T, E]
+  return out_proj(y);  // [B, T, E]
 }
 
 Tensor MultiHeadAttention::step_few(const Tensor& x, State& state) const {
-  const std::int64_t first = std::exchange(state.next, state.next + x.size(1));
+  const std::int64_t first = FirstPositions(state.advance(x.size(1))).of(0);
   Heads heads = state.memory;
   AttentionInput in{.x = x, .lengths = state.lengths, .weights = state.weights};
   std::int64_t first_key = 0;

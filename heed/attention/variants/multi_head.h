@@ -5,43 +5,15 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "heed/attention/mechanism.h"
-#include "heed/attention/position.h"
 #include "heed/attention/spec.h"
+#include "heed/attention/variants/multi_head_config.h"
 #include "heed/nn/linear.h"
 #include "heed/nn/norm.h"
 
 namespace heed {
-
-struct MultiHeadConfig {
-  std::int64_t embed = 64;
-  std::int64_t heads = 4;
-  std::int64_t kv_heads = 0;      // 0: as many as heads
-  std::int64_t head_size = 0;     // 0: embed / heads
-  std::int64_t memory_embed = 0;  // 0: as embed
-  bool joint = true;              // queries, keys and values from one matrix; false: from three
-  bool bias = true;
-  std::optional<bool> qkv_bias = {};  // bias of queries, keys and values; none: as bias
-  bool qk_norm = false;               // RMS norm of each head of queries and keys
-  double qk_norm_eps = 1e-6;
-  double scale = 0.0;      // factor of the scores; 0: 1 / sqrt(head_size)
-  double soft_cap = 0.0;   // scores are at most this, by tanh; 0: no limit
-  bool bias_kv = false;    // one more learned key and value, visible to every query
-  bool zero_attn = false;  // one more key and value of zeros
-  double dropout = 0.0;    // of attention weights
-  PositionConfig position = {};
-
-  void fields(io::Fields& field);
-  void validate() const;
-};
-
-/// Returns the config after validate(), for members that a constructor makes from it.
-template <typename Config>
-const Config& valid(const Config& config) {
-  config.validate();
-  return config;
-}
 
 /// Parameters as in torch.nn.MultiheadAttention: "in_proj_weight" [(H + 2 G) D, E] and
 /// "in_proj_bias", "bias_k" and "bias_v" [1, 1, G D], "out_proj". If `joint` is false or the memory
@@ -58,6 +30,7 @@ class MultiHeadAttention : public AttentionLayer {
   bool takes_sequences() const override;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
+  std::int64_t cache_bytes(const CacheSize& size) const override;
 
   std::optional<Linear> in_proj;                 // queries, keys and values in one product
   std::optional<Linear> q_proj, k_proj, v_proj;  // or in three
@@ -69,7 +42,8 @@ class MultiHeadAttention : public AttentionLayer {
  protected:
   /// Adds the stages of a variant to a call; the soft cap comes after its modifiers.
   virtual void specialise(AttentionSpec&, Corner) const {}
-  /// How many earlier positions a decoding step attends to, and so what is kept; none: all.
+  /// How many earlier positions a decoding step attends to, and so what is kept; none: all. If
+  /// specialise() gives a plain window, it is this one.
   virtual std::optional<std::int64_t> reach() const { return {}; }
   /// The layer's name in messages.
   virtual std::string_view name() const { return "multi_head"; }
@@ -85,15 +59,17 @@ class MultiHeadAttention : public AttentionLayer {
   std::int64_t kv_size() const { return kv_heads() * config_.head_size; }        // G D
   bool has_extra_keys() const { return config_.bias_kv || config_.zero_attn; }
   void make_projections(Generator& generator);
+  Tensor activated(const Tensor& x) const { return activate(config_.qkv_activation, x); }
   Tensor queries(const Tensor& x) const;
   Tensor keys(const Tensor& memory) const;
   Tensor values(const Tensor& memory) const;
   Heads project(const AttentionInput& in) const;
-  AttentionSpec spec_of(const AttentionInput& in, Corner corner) const;
+  AttentionSpec spec_of(const AttentionInput& in, Corner corner, bool drops = true) const;
   void add_extra_keys(Heads& heads, AttentionSpec& spec) const;
   Tensor attend(const AttentionInput& in) const;
   Tensor attend_sequences(const AttentionInput& in) const;
-  bool can_page() const;
+  bool can_page(bool of_memory) const;
+  const Tensor& bias_of(State& state, std::int64_t positions) const;
   Tensor step_paged(const Tensor& x, State& state) const;
   Tensor step_few(const Tensor& x, State& state) const;
 

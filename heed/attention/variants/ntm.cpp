@@ -136,25 +136,35 @@ Tensor Ntm::advance(const Tensor& x, Moment& now) const {
   return concat({said, now.reading}, 1);                                   // [B, C + R M]
 }
 
-Tensor Ntm::run(const Tensor& x, Moment& now, Tensor* weights) const {
-  const std::int64_t B = x.size(0), T = x.size(1), R = config_.read_heads;
+Tensor Ntm::run(const Tensor& x, Moment& now, const NtmWeights& weights) const {
+  const std::int64_t B = x.size(0), T = x.size(1), R = config_.read_heads, W = config_.write_heads;
   if (T == 0) {
-    if (weights != nullptr) *weights = zeros({B, R, 0, config_.slots}, x.dtype());
+    if (weights.read != nullptr) *weights.read = zeros({B, R, 0, config_.slots}, x.dtype());
+    if (weights.write != nullptr) *weights.write = zeros({B, W, 0, config_.slots}, x.dtype());
     return zeros(x.shape(), x.dtype());
   }
-  std::vector<Tensor> made, read;
+  std::vector<Tensor> made, read, written;
   for (std::int64_t t = 0; t < T; ++t) {
     made.push_back(advance(select(x, 1, t), now));
-    if (weights != nullptr) read.push_back(slice(now.weights.detach(), 1, 0, R));  // [B, R, N]
+    const Tensor seen = now.weights.detach();  // [B, R + W, N]
+    if (weights.read != nullptr) read.push_back(slice(seen, 1, 0, R));
+    if (weights.write != nullptr) written.push_back(slice(seen, 1, R, R + W));
   }
-  if (weights != nullptr) *weights = stack(read, 2);  // [B, R, T, N]
-  return out_proj(stack(made, 1));                    // [B, T, E]
+  if (weights.read != nullptr) *weights.read = stack(read, 2);       // [B, R, T, N]
+  if (weights.write != nullptr) *weights.write = stack(written, 2);  // [B, W, T, N]
+  return out_proj(stack(made, 1));                                   // [B, T, E]
+}
+
+Tensor Ntm::run(const Tensor& x, const NtmWeights& weights) const {
+  check({.x = x});
+  Moment now = first(x.size(0));
+  return run(x, now, weights);  // [B, T, E]
 }
 
 Tensor Ntm::operator()(const AttentionInput& in) const {
   check(in);
   Moment now = first(in.x.size(0));
-  return run(in.x, now, in.weights);  // [B, T, E]
+  return run(in.x, now, {.read = in.weights});  // [B, T, E]
 }
 
 // ---- decoding -----------------------------------------------------------------------------------
@@ -182,7 +192,7 @@ std::unique_ptr<DecodeState> Ntm::start(const DecodeStart& from) const {
 
 Tensor Ntm::step(const Tensor& x, DecodeState& state) const {
   check({.x = x});
-  return run(x, dynamic_cast<State&>(state).now, state.weights);  // [B, T, E]
+  return run(x, dynamic_cast<State&>(state).now, {.read = state.weights});  // [B, T, E]
 }
 
 }  // namespace heed

@@ -37,6 +37,12 @@ struct NtmConfig {
   void validate() const;
 };
 
+/// Where the weights of heads over the slots go: [B, heads, T, N], without gradient; null: nowhere.
+struct NtmWeights {
+  Tensor* read = nullptr;
+  Tensor* write = nullptr;
+};
+
 /// Parameters "controller", "heads" [(R + W)(M + 2 S + 4) + 2 W M, C], "out_proj" [E, C + R M]; and
 /// the initial state of a sequence: "memory" [N, M], "places" [R + W, N] (their softmax gives the
 /// weights) and "reading" [R M].
@@ -48,6 +54,8 @@ class Ntm : public AttentionLayer {
   void visit(ParameterVisitor& visitor) override;
   /// [B, T, E].
   Tensor operator()(const AttentionInput& in) const override;
+  /// The same for x [B, T, E], with the weights of all heads.
+  Tensor run(const Tensor& x, const NtmWeights& weights) const;
   std::unique_ptr<DecodeState> start(const DecodeStart& from) const override;
   Tensor step(const Tensor& x, DecodeState& state) const override;
 
@@ -70,7 +78,7 @@ class Ntm : public AttentionLayer {
   Moment first(std::int64_t B) const;
   Tensor control(const Tensor& x, Moment& now) const;
   Tensor advance(const Tensor& x, Moment& now) const;
-  Tensor run(const Tensor& x, Moment& now, Tensor* weights) const;
+  Tensor run(const Tensor& x, Moment& now, const NtmWeights& weights) const;
 
   Config config_;
 };

@@ -49,15 +49,32 @@ Tensor parameter(std::int64_t size, Generator& generator) {
 
 }  // namespace
 
+CopyGate::CopyGate(const CopyGateSizes& sizes, Generator& generator)
+    : context({.in = sizes.context, .out = 1}, generator),
+      state({.in = sizes.state, .out = 1, .bias = false}, generator),
+      input({.in = sizes.input, .out = 1, .bias = false}, generator) {}
+
+void CopyGate::visit(ParameterVisitor& visitor) {
+  visitor("context_gate", context);
+  visitor("state_gate", state);
+  visitor("input_gate", input);
+}
+
+Tensor CopyGate::operator()(const Tensor& contexts, const Tensor& states,
+                            const Tensor& inputs) const {
+  return context(contexts) + state(states) + input(inputs);  // [B, T, 1]
+}
+
 PointerGenerator::PointerGenerator(const Config& config, Generator& generator)
     : memory_proj(
           {.in = resolved(config).memory_embed, .out = resolved(config).hidden, .bias = false},
           generator),
       query_proj({.in = config.embed, .out = resolved(config).hidden}, generator),
       v(parameter(resolved(config).hidden, generator)),
-      context_gate({.in = resolved(config).memory_embed, .out = 1}, generator),
-      state_gate({.in = config.embed, .out = 1, .bias = false}, generator),
-      input_gate({.in = resolved(config).input_embed, .out = 1, .bias = false}, generator),
+      gate({.context = resolved(config).memory_embed,
+            .state = config.embed,
+            .input = resolved(config).input_embed},
+           generator),
       config_(resolved(config)) {
   if (config_.coverage) coverage_weight = parameter(config_.hidden, generator);
 }
@@ -67,9 +84,7 @@ void PointerGenerator::visit(ParameterVisitor& visitor) {
   visitor("query_proj", query_proj);
   visitor("v", v);
   visitor("coverage_weight", coverage_weight);
-  visitor("context_gate", context_gate);
-  visitor("state_gate", state_gate);
-  visitor("input_gate", input_gate);
+  gate.visit(visitor);
 }
 
 void PointerGenerator::check(const AttentionInput& in) const {
@@ -195,7 +210,7 @@ Tensor PointerGenerator::step(const Tensor& x, DecodeState& state) const {
 
 Tensor PointerGenerator::generation_probability(const Attended& attended, const Tensor& states,
                                                 const Tensor& inputs) const {
-  return sigmoid(context_gate(attended.context) + state_gate(states) + input_gate(inputs));
+  return sigmoid(gate(attended.context, states, inputs));
 }
 
 Tensor copy_mixture(const Attended& attended, const Tensor& p_gen, const CopyWords& words) {

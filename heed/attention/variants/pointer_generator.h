@@ -40,8 +40,27 @@ struct CopyWords {
   std::int64_t extra = 0;  ///< The number of words not in the vocabulary.
 };
 
+/// Features of what a gate reads.
+struct CopyGateSizes {
+  std::int64_t context = 0, state = 0, input = 0;
+};
+
+/// The choice between writing and copying a word, z = w_h^T context + w_s^T state + w_x^T input +
+/// b': a word of the vocabulary is written with probability p_gen = sigmoid(z). Parameters
+/// "context_gate" (w_h, b'), "state_gate" (w_s), "input_gate" (w_x).
+class CopyGate : public Module {
+ public:
+  CopyGate(const CopyGateSizes& sizes, Generator& generator);
+
+  void visit(ParameterVisitor& visitor) override;
+  /// z [B, T, 1] of contexts, decoder states and decoder inputs, [B, T, features] each.
+  Tensor operator()(const Tensor& context, const Tensor& states, const Tensor& inputs) const;
+
+  Linear context, state, input;
+};
+
 /// Parameters "memory_proj.weight" [D, E'] (W_h), "query_proj" [D, E] (W_s, b), "v" [D],
-/// "coverage_weight" [D] (w_c), "context_gate" (w_h, b'), "state_gate" (w_s), "input_gate" (w_x).
+/// "coverage_weight" [D] (w_c), and those of the gate.
 class PointerGenerator : public AttentionLayer {
  public:
   using Config = PointerGeneratorConfig;
@@ -66,7 +85,7 @@ class PointerGenerator : public AttentionLayer {
   Linear memory_proj, query_proj;
   Tensor v;                // [D]
   Tensor coverage_weight;  // [D], or undefined
-  Linear context_gate, state_gate, input_gate;
+  CopyGate gate;
 
  private:
   struct Memory {
@@ -96,6 +115,6 @@ inline constexpr Mechanism kPointerGenerator = mechanism<PointerGenerator>(
      .cost = "n^2 d, n steps one after another",
      .composes = "all masks, decoding, the mixture with a vocabulary, coverage loss",
      .sample = "hidden=12"},
-    {.decodes = true, .fused = false});
+    {.decodes = true, .plain_values = true, .fused = false});
 
 }  // namespace heed

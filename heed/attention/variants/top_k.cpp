@@ -11,6 +11,7 @@ void TopKConfig::fields(io::Fields& field) {
 
 void TopKConfig::validate() const {
   multi_head.validate();
+  multi_head.check_no_normaliser("top_k");
   HEED_CHECK(k >= 1, "[top_k] k {}: at least one key must take weight", k);
 }
 

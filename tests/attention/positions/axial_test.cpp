@@ -44,6 +44,14 @@ TEST(Axial, Gradients) {
   EXPECT_TRUE(result.ok) << result.message;
 }
 
+TEST(Axial, RowsMayHaveMoreFeaturesThanColumns) {
+  const Axial code({.max_length = 6, .rows = 2, .row_features = 5}, {.embed = 6});
+  EXPECT_EQ(code.rows.shape(), (Shape{2, 5}));
+  EXPECT_EQ(code.columns.shape(), (Shape{3, 1}));
+  EXPECT_EQ(error_message([] { Axial({.row_features = 6}, {.embed = 6}); }),
+            "[axial] row_features 6: they must be fewer than embed 6");
+}
+
 TEST(Axial, OneFeatureCannotBeHalved) {
   EXPECT_EQ(error_message([] { Axial({}, {.embed = 1}); }),
             "[axial] embed is 1: it must be at least 2");

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "heed/ops/elementwise.h"
+#include "heed/ops/view.h"
 #include "heed/tensor/create.h"
 #include "tests/support/op_case.h"
 
@@ -52,6 +53,33 @@ TEST(LshBuckets, RoundsAndHeadsHaveDirectionsOfTheirOwn) {
   }
 }
 
+TEST(LshBuckets, OfPairsAreBothHashes) {
+  Generator generator(3);
+  const Tensor x = normal({2, 2, 2100, 8}, 0.0, 1.0, generator);  // more than are hashed at once
+  const LshDirections of{
+      .heads = 2, .features = 8, .rounds = 2, .buckets = 6, .seed = 4, .factor = 4};
+  EXPECT_EQ(of.width(), 5);
+  const Tensor directions = lsh_directions(of);  // [H, D, 2 * 5]
+  const Ints pairs = ints(lsh_buckets(x, directions, 2, 4));
+  Ints first, second;
+  for (std::int64_t r = 0; r < 2; ++r) {
+    for (const Ints& part :
+         {ints(lsh_buckets(x, contiguous(slice(directions, 2, 5 * r, 5 * r + 3)), 1))}) {
+      first.insert(first.end(), part.begin(), part.end());
+    }
+    for (const Ints& part :
+         {ints(lsh_buckets(x, contiguous(slice(directions, 2, 5 * r + 3, 5 * r + 5)), 1))}) {
+      second.insert(second.end(), part.begin(), part.end());
+    }
+  }
+  const std::int64_t line = 2 * 2100;  // of [B, R, H T]; first and second are [R, B, H T]
+  for (std::int64_t n = 0; n < 8 * 2100; ++n) {
+    const std::int64_t b = n / (2 * line), r = n / line % 2;
+    const auto at = static_cast<std::size_t>((r * 2 + b) * line + n % line);
+    ASSERT_EQ(pairs[static_cast<std::size_t>(n)], first[at] + 6 * second[at]);
+  }
+}
+
 TEST(LshDirections, ComeFromTheSeed) {
   const LshDirections of{.heads = 2, .features = 4, .rounds = 2, .buckets = 6, .seed = 5};
   LshDirections other = of;
@@ -85,15 +113,18 @@ TEST(LshOrder, IsAStableSortWhoseIntervalsAreWhatIsBeside) {
   constexpr std::int64_t kBuckets = 5, T = 40, kChunk = 6;
   Generator generator(4);
   const Ints lengths = {40, 33, 0};
-  for (const bool causal : {false, true}) {
+  for (const auto& [causal, reach] :
+       {std::pair(false, LshReach::bucket), std::pair(true, LshReach::bucket),
+        std::pair(false, LshReach::chunk), std::pair(true, LshReach::chunk)}) {
     Tensor buckets = empty({3, 2, 2, T}, DType::i64);
     const RandomStream random = generator.next();
     for (std::int64_t i = 0; i < buckets.numel(); ++i) {
       buckets.mutable_data<std::int64_t>()[i] =
           random.below(static_cast<std::uint64_t>(i), kBuckets);
     }
-    const LshOrder made = lsh_order(buckets, from_values<std::int64_t>(lengths, {3}),
-                                    {.buckets = kBuckets, .chunk = kChunk, .causal = causal});
+    const LshOrder made =
+        lsh_order(buckets, from_values<std::int64_t>(lengths, {3}),
+                  {.buckets = kBuckets, .chunk = kChunk, .causal = causal, .reach = reach});
     for (std::int64_t line = 0; line < 12; ++line) {
       const auto at = [&](const Tensor& x, std::int64_t i) {
         return x.data<std::int64_t>()[line * T + i];
@@ -109,15 +140,28 @@ TEST(LshOrder, IsAStableSortWhoseIntervalsAreWhatIsBeside) {
         }
         for (std::int64_t other = 0; other < T; ++other) {
           const bool there = s < length && other < length;
-          const bool beside =
-              causal ? other <= s && other >= s - kChunk
-                     : other / kChunk == s / kChunk || other / kChunk == s / kChunk - 1;
+          const bool near_chunk = other / kChunk == s / kChunk || other / kChunk == s / kChunk - 1;
+          const bool beside = causal && reach == LshReach::bucket
+                                  ? other <= s && other >= s - kChunk
+                                  : near_chunk && (!causal || other <= s);
           const bool sees = there && beside && at(buckets, at(made.order, other)) == bucket;
           ASSERT_EQ(at(made.first, s) <= other && other < at(made.last, s), sees);
         }
       }
     }
   }
+}
+
+TEST(LshOrder, MixedKeysBeginWithTheLastChunkOfTheRoundBefore) {
+  // Two rounds of five positions, sorted as 0 2 4 1 3 and 4 3 2 1 0; chunks of two places.
+  const Tensor buckets = from_values<std::int64_t>({0, 1, 0, 1, 0, 4, 3, 2, 1, 0}, {1, 2, 1, 5});
+  const LshOrder made =
+      lsh_order(buckets, {}, {.buckets = 5, .chunk = 2, .causal = true, .reach = LshReach::mixed});
+  EXPECT_EQ(ints(lsh_mixed_keys(made, 2)), (Ints{0, -1, 0, 2, 4, 1, 3, 3, -1, 4, 3, 2, 1, 0}));
+  EXPECT_EQ(ints(slice(made.first, 1, 0, 1)), (Ints{0, 0, 2, 2, 4}));
+  EXPECT_EQ(ints(slice(made.last, 1, 0, 1)), (Ints{4, 4, 6, 6, 8}));
+  EXPECT_EQ(ints(lsh_mixed_keys(made, 5)),
+            (Ints{-1, -1, -1, -1, -1, 0, 2, 4, 1, 3, -1, -1, -1, -1, -1, 4, 3, 2, 1, 0}));
 }
 
 // Later positions must not change which positions a position attends to.

@@ -176,6 +176,28 @@ TEST(MultiHead, EveryPositionCodeGoesOnWhileDecoding) {
   }
 }
 
+TEST(MultiHead, TextsMayBeDecodedInPartsOfAnyLength) {
+  const Tensor x = randn({2, 150, 12});
+  for (const PositionKind& kind : positions()) {
+    MultiHeadConfig config{.embed = 12, .heads = 6, .kv_heads = 3};
+    config.position.name = kind.name;
+    const MultiHeadAttention layer(config);
+    const Tensor whole = layer({.x = x, .causal = true});
+    for (const auto& [form, error] :
+         {std::pair{CacheForm::f32, 1e-5}, {CacheForm::bf16, 2e-2}, {CacheForm::int8, 4e-2}}) {
+      const auto state = layer.start({.batch = 2, .cache = form});
+      std::int64_t t = 0;
+      for (const std::int64_t part : {1, 5, 40, 1, 102, 1}) {
+        const Tensor y = layer.step(clone_data(view::slice(x, 1, t, t + part)), *state);
+        ASSERT_LE(test::max_relative_error(y, clone_data(view::slice(whole, 1, t, t + part))),
+                  error)
+            << kind.name << " from " << t;
+        t += part;
+      }
+    }
+  }
+}
+
 TEST(MultiHead, ExtraKeysHaveNoPosition) {
   MultiHeadConfig config{.embed = 12, .heads = 3, .bias_kv = true};
   config.position.name = "alibi";

@@ -18,7 +18,7 @@
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
 
-namespace heed::multi_head_options_test {
+namespace heed::multi_head_config_test {
 namespace {
 
 using test::max_relative_error;
@@ -322,4 +322,4 @@ TEST(MultiHeadOptions, WrongUseSaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace heed::multi_head_options_test
+}  // namespace heed::multi_head_config_test
