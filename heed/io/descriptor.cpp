@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <iterator>
 #include <string>
@@ -31,20 +32,34 @@ void write_all(int descriptor, std::span<const std::byte> bytes, const fs::path&
   }
 }
 
-fs::path temporary_name(const fs::path& directory, int n) {
-  return directory / fmt::format(".heed-{}-{}.tmp", ::getpid(), n);
+int open_unnamed(const fs::path& directory) {
+#ifdef O_TMPFILE
+  if (::access("/proc/self/fd", X_OK) != 0) return -1;
+  return retry([&] { return ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666); });
+#else
+  return -1;
+#endif
 }
 
 // O_EXCL makes the name unique among threads and processes, also if a killed process with the same
 // id left a file. Mode 0666 lets the user's umask decide.
 std::pair<int, fs::path> open_temporary(const fs::path& directory) {
   for (int n = 0;; ++n) {
-    fs::path path = temporary_name(directory, n);
+    fs::path path = directory / fmt::format(".heed-{}-{}.tmp", ::getpid(), n);
     const int descriptor =
         retry([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666); });
     if (descriptor >= 0) return {descriptor, std::move(path)};
     if (errno != EEXIST) fail_with_errno("create a file in", directory);
   }
+}
+
+// A hash (FNV-1a), because names may be as long as the file system allows.
+fs::path replacement_name(const fs::path& target) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : target.filename().string()) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return directory_of(target) / fmt::format(".heed-{:016x}.tmp", hash);
 }
 
 bool is_leftover(const fs::path& path) {

@@ -14,11 +14,17 @@ namespace heed::io {
 /// Writes all bytes, or throws an error that names `path`.
 void write_all(int descriptor, std::span<const std::byte> bytes, const std::filesystem::path& path);
 
-/// The n-th name for a temporary file of this process: `.heed-*.tmp`.
-std::filesystem::path temporary_name(const std::filesystem::path& directory, int n);
+/// Opens a new file without a name for reading and writing, of which a kill leaves nothing. Returns
+/// -1 if the file system has no such files, or if /proc, by which such a file gets a name, is not
+/// there.
+int open_unnamed(const std::filesystem::path& directory);
 
 /// Opens a new file for reading and writing under an unused name, `.heed-*.tmp`.
 std::pair<int, std::filesystem::path> open_temporary(const std::filesystem::path& directory);
+
+/// The name, `.heed-*.tmp`, of a complete file that is about to replace this one. It depends on the
+/// target alone, so the next writer finds what a killed one has left.
+std::filesystem::path replacement_name(const std::filesystem::path& target);
 
 /// Whether a file is one that open_temporary() made in a process that no longer runs.
 bool is_leftover(const std::filesystem::path& path);

@@ -41,17 +41,6 @@ int sync_descriptor(int descriptor) {
   return retry([=] { return ::fsync(descriptor); });
 }
 
-// A new file without a name, so that nothing is left of it if the process is killed; -1 if the file
-// system has no such files, or /proc, by which the file gets its name, is not there.
-int open_unnamed(const fs::path& directory) {
-#ifdef O_TMPFILE
-  if (::access("/proc/self/fd", X_OK) != 0) return -1;
-  return retry([&] { return ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666); });
-#else
-  return -1;
-#endif
-}
-
 // Gives a file without a name this one; false if it is in use.
 bool give_name(int descriptor, const fs::path& path, const fs::path& target) {
   const std::string source = fmt::format("/proc/self/fd/{}", descriptor);
@@ -59,6 +48,13 @@ bool give_name(int descriptor, const fs::path& path, const fs::path& target) {
     return true;
   }
   if (errno != EEXIST) fail_with_errno("write", target);
+  return false;
+}
+
+// Puts a complete file in place of the target; false if it is not there under this name.
+bool put_in_place(const fs::path& path, const fs::path& target) {
+  if (::rename(path.c_str(), target.c_str()) == 0) return true;
+  if (errno != ENOENT) fail_with_errno("replace", target);
   return false;
 }
 
@@ -161,20 +157,24 @@ void AtomicFile::close() {
   }
 }
 
+// All writers of a target use one temporary name. Who finds it in use puts that file in place
+// first: it is complete, and its writer has been killed or is about to do the same.
 void AtomicFile::replace_target() {
-  for (int n = 0; temporary_.empty(); ++n) {
-    fs::path path = temporary_name(directory_of(target_), n);
-    if (give_name(descriptor_, path, target_)) temporary_ = std::move(path);
+  const bool is_shared = temporary_.empty();
+  if (is_shared) {
+    const fs::path name = replacement_name(target_);
+    while (!give_name(descriptor_, name, target_)) put_in_place(name, target_);
+    temporary_ = name;
   }
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("replace", target_);
+  if (!put_in_place(temporary_, target_) && !is_shared) fail_with_errno("replace", target_);
   temporary_.clear();
 }
 
 void AtomicFile::commit() {
   HEED_ASSERT(descriptor_ >= 0);
   if (sync_descriptor(descriptor_) != 0) fail_with_errno("sync", target_);
-  // Only a file that replaces another has a temporary name, which a kill just before the rename
-  // leaves behind.
+  // Only a file that replaces another has a temporary name. A kill just before the rename leaves
+  // it, until the next writer of the target finds it.
   if (!temporary_.empty() || !give_name(descriptor_, target_, target_)) replace_target();
   close();
   sync_directory(directory_of(target_));  // else the rename may be lost in a power failure

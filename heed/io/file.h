@@ -45,8 +45,8 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes);
 /// Writes a file that appears complete under its name, or not at all: the bytes go to a file
 /// without a name in the same directory; commit() syncs it to the disk and gives it its name. To
 /// replace a file it is named `.heed-*.tmp` first and renamed. Without commit() an existing file
-/// stays unchanged. A process that is killed leaves nothing, except between the last two steps, or
-/// where the file system has no files without names: then a stray `.heed-*.tmp`.
+/// stays unchanged. A process that is killed leaves nothing, except between the last two steps (at
+/// any time if all files have names here): then a `.heed-*.tmp`, which the next writer takes.
 class AtomicFile {
  public:
   /// Opens the temporary file, or throws heed::Error. A symbolic link is followed: its target is

@@ -1,10 +1,9 @@
 #include "heed/io/folder.h"
 
-#include <system_error>
-
 #include "heed/base/error.h"
 #include "heed/io/descriptor.h"
 #include "heed/io/file.h"
+#include "heed/io/paths.h"
 
 namespace heed::io {
 
@@ -23,8 +22,10 @@ class Removed {
 
  private:
   void remove() const noexcept {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    try {
+      remove_tree(folder_);
+    } catch (...) {  // there is nothing more to do
+    }
   }
 
   const fs::path& folder_;

@@ -24,6 +24,7 @@
 #include "heed/base/error.h"
 #include "heed/io/descriptor.h"
 #include "heed/io/printable.h"
+#include "heed/io/retry.h"
 
 namespace heed::io {
 namespace {
@@ -72,9 +73,15 @@ class MemoryFile {
 void write_answer(int descriptor, Outcome outcome, std::string_view text) {
   const char none = static_cast<char>(Outcome::none);
   const char kind = static_cast<char>(outcome);
+  // An answer that could not be written may be there in part.
+  if (::ftruncate(descriptor, 0) < 0 || ::lseek(descriptor, 0, SEEK_SET) < 0) {
+    fail_with_errno("write", "memory");
+  }
   write_all(descriptor, std::as_bytes(std::span(&none, 1)), "memory");
   write_all(descriptor, std::as_bytes(std::span(text)), "memory");
-  if (::pwrite(descriptor, &kind, 1, 0) != 1) fail_with_errno("write", "memory");
+  if (retry([&] { return ::pwrite(descriptor, &kind, 1, 0); }) != 1) {
+    fail_with_errno("write", "memory");
+  }
 }
 
 // Handlers of the parent are not for the child; an interrupt ends it.

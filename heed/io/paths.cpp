@@ -1,9 +1,17 @@
 #include "heed/io/paths.h"
 
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string_view>
 #include <system_error>
 
 #include "heed/base/error.h"
+#include "heed/io/descriptor.h"
 
 namespace heed::io {
 
@@ -27,14 +35,32 @@ bool exists(const fs::path& path) { return fs::exists(status_of(path)); }
 bool is_folder(const fs::path& path) { return fs::is_directory(status_of(path)); }
 
 std::vector<fs::path> list_folder(const fs::path& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> list(::opendir(folder.c_str()), ::closedir);
+  if (!list) fail_with_errno("list", folder);
   std::vector<fs::path> all;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    all.push_back(at->path());
+  errno = 0;
+  while (const dirent* const entry = ::readdir(list.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") all.push_back(folder / name);
+    errno = 0;
   }
-  HEED_CHECK(!error, "[file] cannot list {}: {}", folder.string(), error.message());
+  if (errno != 0) fail_with_errno("list", folder);
   std::ranges::sort(all);
   return all;
+}
+
+void remove_tree(const fs::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return;
+    fail_with_errno("look at", path);
+  }
+  const bool is_directory = S_ISDIR(status.st_mode);
+  if (is_directory) {
+    for (const fs::path& inner : list_folder(path)) remove_tree(inner);
+  }
+  const int removed = is_directory ? ::rmdir(path.c_str()) : ::unlink(path.c_str());
+  if (removed != 0 && errno != ENOENT) fail_with_errno("remove", path);
 }
 
 std::string message_of(const fs::filesystem_error& error) {

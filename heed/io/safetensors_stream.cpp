@@ -42,6 +42,8 @@ class Mapping {
 SafetensorsStream::SafetensorsStream(fs::path target) : target_(std::move(target)) {
   HEED_CHECK(target_.has_filename() && !is_folder(target_),
              "[safetensors] cannot write to '{}': it is not a file name", target_.string());
+  descriptor_ = open_unnamed(directory_of(target_));
+  if (descriptor_ >= 0) return;
   fs::path temporary;
   std::tie(descriptor_, temporary) = open_temporary(directory_of(target_));
   ::unlink(temporary.c_str());

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heed/base/suggest.h"
+#include "heed/io/paths.h"
 #include "heed/io/shard_index.h"
 #include "heed/io/value.h"
 
@@ -29,14 +30,8 @@ bool file_exists(const fs::path& path) {
 }
 
 std::vector<fs::path> files_with(const fs::path& folder, std::string_view extension) {
-  std::error_code problem;
-  std::vector<fs::path> found;
-  for (fs::directory_iterator it(folder, problem), end; !problem && it != end;
-       it.increment(problem)) {
-    if (it->path().extension() == extension) found.push_back(it->path());
-  }
-  HEED_CHECK(!problem, "[tensors] cannot list {}: {}", folder.string(), problem.message());
-  std::sort(found.begin(), found.end());
+  std::vector<fs::path> found = list_folder(folder);
+  std::erase_if(found, [&](const fs::path& path) { return path.extension() != extension; });
   return found;
 }
 

@@ -38,9 +38,25 @@ std::vector<std::int32_t> Characters::encode(std::string_view text) const {
   return ids;
 }
 
-std::string Characters::decode(std::span<const std::int32_t> ids) const {
+std::vector<std::string> Characters::parts(std::string_view text) const {
+  std::vector<std::string> all;
+  while (!text.empty()) {
+    const std::size_t bytes = unicode::front(text).bytes;
+    all.emplace_back(text.substr(0, bytes));
+    text.remove_prefix(bytes);
+  }
+  return all;
+}
+
+std::string Characters::decode_with(std::span<const std::int32_t> ids,
+                                    std::span<const std::string> words) const {
   std::string text;
   for (const std::int32_t id : ids) {
+    const std::int64_t word = id - size();
+    if (word >= 0 && word < std::ssize(words)) {
+      text += words[static_cast<std::size_t>(word)];
+      continue;
+    }
     const std::string& token = vocabulary_.token(id);
     if (id == special().unknown) {
       unicode::append(text, unicode::kReplacement);

@@ -41,6 +41,7 @@ class SubwordNmt : public VocabularyTokenizer {
 
   std::string_view kind() const override { return "subword_nmt"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
+  std::vector<std::string> parts(std::string_view text) const override { return cut(text); }
   std::vector<File> files() const override;
 
   const BpeCodes& codes() const { return codes_; }

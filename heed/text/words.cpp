@@ -39,26 +39,26 @@ std::string joint_of(const Vocabulary& vocabulary) {
   return std::string(used ? kUsualJoint : "");
 }
 
-std::string join_tokens(const Vocabulary& vocabulary, std::span<const std::int32_t> ids,
-                        std::string_view joint) {
-  std::string text;
-  bool joined = true;
-  for (const std::int32_t id : ids) {
-    std::string_view token = vocabulary.token(id);
-    if (vocabulary.is_silent(id)) continue;
-    if (!joined) text += ' ';
-    joined = has_joint(token, joint);
-    if (joined) token.remove_suffix(joint.size());
-    text += token;
-  }
-  return text;
-}
-
 VocabularyTokenizer::VocabularyTokenizer(Vocabulary vocabulary, std::string joint)
     : vocabulary_(std::move(vocabulary)), joint_(std::move(joint)) {}
 
-std::string VocabularyTokenizer::decode(std::span<const std::int32_t> ids) const {
-  return join_tokens(vocabulary_, ids, joint_);
+// Tokens that end in the joint, if there is one, are joined with the next, as sed 's/@@ //g' does.
+std::string VocabularyTokenizer::decode_with(std::span<const std::int32_t> ids,
+                                             std::span<const std::string> words) const {
+  std::string text;
+  bool joined = true;
+  for (const std::int32_t id : ids) {
+    const std::int64_t word = id - size();
+    const bool is_word = word >= 0 && word < std::ssize(words);
+    if (!is_word && vocabulary_.is_silent(id)) continue;
+    std::string_view token =
+        is_word ? words[static_cast<std::size_t>(word)] : vocabulary_.token(id);
+    if (!joined) text += ' ';
+    joined = has_joint(token, joint_);
+    if (joined) token.remove_suffix(joint_.size());
+    text += token;
+  }
+  return text;
 }
 
 bool VocabularyTokenizer::continues_word(std::int32_t id) const {
@@ -74,6 +74,11 @@ std::vector<std::int32_t> Words::encode(std::string_view text) const {
   std::vector<std::int32_t> ids;
   for (const std::string_view word : split_at_spaces(text)) ids.push_back(vocabulary().id_of(word));
   return ids;
+}
+
+std::vector<std::string> Words::parts(std::string_view text) const {
+  const std::vector<std::string_view> words = split_at_spaces(text);
+  return {words.begin(), words.end()};
 }
 
 std::vector<Tokenizer::File> Words::files() const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/text/text_parts.h"
 #include "heed/text/tokenizer.h"
 #include "heed/text/vocabulary.h"
 
@@ -20,15 +21,14 @@ std::vector<std::string_view> split_at_spaces(std::string_view text);
 /// The joint of a vocabulary: "@@" if a token ends in it, otherwise "".
 std::string joint_of(const Vocabulary& vocabulary);
 
-/// Tokens as text, separated by spaces. Tokens that end in the joint, if there is one, are joined
-/// with the next, as sed 's/@@ //g' does.
-std::string join_tokens(const Vocabulary& vocabulary, std::span<const std::int32_t> ids,
-                        std::string_view joint);
-
 /// Base of tokenizers with a word list. A token that ends in the joint is joined to the next one.
-class VocabularyTokenizer : public Tokenizer {
+class VocabularyTokenizer : public Tokenizer, public TextParts {
  public:
-  std::string decode(std::span<const std::int32_t> ids) const override;
+  std::string decode(std::span<const std::int32_t> ids) const override {
+    return decode_with(ids, {});
+  }
+  std::string decode_with(std::span<const std::int32_t> ids,
+                          std::span<const std::string> words) const override;
   std::int64_t size() const override { return vocabulary_.size(); }
   SpecialTokens special() const override { return vocabulary_.special(); }
   std::string piece(std::int32_t id) const override { return vocabulary_.token(id); }
@@ -56,6 +56,7 @@ class Words : public VocabularyTokenizer {
 
   std::string_view kind() const override { return "words"; }
   std::vector<std::int32_t> encode(std::string_view text) const override;
+  std::vector<std::string> parts(std::string_view text) const override;
   std::vector<File> files() const override;
 };
 

@@ -44,6 +44,14 @@ TEST(Descriptor, ALeftoverIsATemporaryOfAProcessThatIsGone) {
   }
 }
 
+TEST(Descriptor, AReplacementIsNamedAfterItsTarget) {
+  const auto name = replacement_name("a/b");
+  EXPECT_EQ(name.parent_path(), "a");
+  EXPECT_EQ(name.filename(), replacement_name("b").filename());
+  EXPECT_NE(name, replacement_name("a/c"));
+  EXPECT_EQ(replacement_name(std::string(255, 'x')).filename().string().size(), 26u);
+}
+
 TEST(Descriptor, AWriteThatFailsSaysWhere) {
   const std::string text = "abc";
   EXPECT_THAT(error_message([&] { write_all(-1, std::as_bytes(std::span(text)), "there"); }),

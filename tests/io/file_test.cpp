@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "heed/io/descriptor.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 
@@ -260,6 +261,21 @@ TEST(AtomicFile, SurvivesAKilledWriter) {
   write_file(dir / "a", "new");
   EXPECT_EQ(text_of(dir / "a"), "new");
   EXPECT_EQ(text_of(dir / fmt::format(".heed-{}-0.tmp", ::getpid())), "stray");
+}
+
+// It was killed just before the rename.
+TEST(AtomicFile, RemovesWhatAKilledWriterOfTheFileHasLeft) {
+  const TempDir dir;
+  write_file(dir / "a", "old");
+  write_file(replacement_name(dir / "a"), "complete");
+  write_file(replacement_name(dir / "b"), "of another file");
+  write_file(dir / "a", "new");
+  EXPECT_EQ(text_of(dir / "a"), "new");
+  EXPECT_THAT(dir.names(), UnorderedElementsAre("a", replacement_name("b").filename().string()));
+  // What cannot be put in its place is an error.
+  std::filesystem::create_directory(replacement_name(dir / "a"));
+  EXPECT_THAT(error_message([&] { write_file(dir / "a", "newer"); }), HasSubstr("cannot replace"));
+  EXPECT_EQ(text_of(dir / "a"), "new");
 }
 
 TEST(AtomicFile, ManyWritersAtOnceEachWriteAWholeFile) {

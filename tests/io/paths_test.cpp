@@ -36,6 +36,24 @@ TEST(Paths, ListsInOrder) {
               AllOf(HasSubstr("cannot list"), HasSubstr("No such file")));
 }
 
+TEST(Paths, RemovesAllThatIsInAFolder) {
+  const TempDir folder;
+  std::filesystem::create_directories(folder / "a" / "b" / "c");
+  std::filesystem::create_directory(folder / "kept");
+  write_file(folder / "kept" / "file", "x");
+  write_file(folder / "a" / "b" / "file", "x");
+  std::filesystem::create_directory_symlink("../kept", folder / "a" / "link");
+  std::filesystem::create_symlink("nowhere", folder / "a" / "broken");
+  remove_tree(folder / "a");
+  EXPECT_THAT(list_folder(folder.path()), ElementsAre(folder / "kept"));
+  EXPECT_TRUE(io::exists(folder / "kept" / "file")) << "links are not followed";
+  remove_tree(folder / "kept" / "file");
+  remove_tree(folder / "kept" / "file");  // it is not there
+  EXPECT_THAT(list_folder(folder / "kept"), ElementsAre());
+  EXPECT_THAT(error_message([&] { remove_tree("/proc/self/stat"); }),
+              HasSubstr("cannot remove /proc/self/stat"));
+}
+
 TEST(Paths, ErrorsNameThePath) {
   const std::string name(300, 'x');
   EXPECT_THAT(error_message([&] { io::exists(name); }),

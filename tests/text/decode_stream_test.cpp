@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "heed/text/characters.h"
 #include "heed/text/sentence_piece_training.h"
 #include "heed/text/unicode.h"
@@ -61,6 +63,18 @@ TEST(DecodeStream, AnUnknownTokenComesOutInTheEnd) {
   const Characters tokenizer(count_characters("ab"));
   expect_joined(tokenizer, tokenizer.encode("axb"));
   expect_joined(tokenizer, tokenizer.encode("abx"));
+}
+
+// With time that grows as the square of the number of tokens, each takes minutes.
+TEST(DecodeStream, TakesConstantTimeForAToken) {
+  const Characters tokenizer(count_characters("ab\uFFFD"));
+  const std::clock_t began = std::clock();
+  for (const std::int32_t token : {tokenizer.special().end, tokenizer.encode("\uFFFD").at(0)}) {
+    DecodeStream stream(tokenizer);
+    for (int i = 0; i < 300000; ++i) stream.add(token);
+    EXPECT_EQ(stream.add(tokenizer.encode("a").at(0)).back(), 'a');
+  }
+  EXPECT_LT(std::clock() - began, 20 * CLOCKS_PER_SEC);
 }
 
 }  // namespace
