@@ -10,51 +10,75 @@
 namespace heed {
 namespace {
 
-void put_source(Batch& batch, const ParallelCorpus& corpus, std::span<const std::int32_t> pairs) {
-  std::vector<std::span<const std::int32_t>> rows;
-  rows.reserve(pairs.size());
-  for (const std::int32_t pair : pairs) rows.push_back(corpus.source(pair));
-  PaddedRows padded = pad_rows(rows, corpus.specials().source.padding);
+void put_source(Batch& batch, const PairRows& rows, const SpecialTokens& special) {
+  PaddedRows padded = pad_rows(rows.sources, special.padding);
   batch.source = std::move(padded.tokens);
   batch.source_lengths = std::move(padded.lengths);
   batch.source_tokens = padded.total;
 }
 
-void put_target(Batch& batch, const ParallelCorpus& corpus, std::span<const std::int32_t> pairs) {
-  std::size_t longest = 0;
-  for (const std::int32_t pair : pairs) longest = std::max(longest, corpus.target(pair).size());
-  const auto b = static_cast<std::int64_t>(pairs.size());
-  const auto t = static_cast<std::int64_t>(longest) + 1;
-  batch.target = empty({b, t}, DType::i64);
-  batch.expected = empty({b, t}, DType::i64);
-  batch.target_lengths = empty({b}, DType::i64);
-  std::int64_t* given = batch.target.mutable_data<std::int64_t>();
-  std::int64_t* expected = batch.expected.mutable_data<std::int64_t>();
-  std::int64_t* length = batch.target_lengths.mutable_data<std::int64_t>();
-  const SpecialTokens& special = corpus.specials().target;
-  for (const std::int32_t pair : pairs) {
-    const std::span<const std::int32_t> words = corpus.target(pair);
-    given[0] = special.begin;
-    std::fill(std::copy(words.begin(), words.end(), given + 1), given + t, special.padding);
-    std::int64_t* const end = std::copy(words.begin(), words.end(), expected);
-    *end = special.end;
-    std::fill(end + 1, expected + t, kIgnored);
-    *length++ = static_cast<std::int64_t>(words.size()) + 1;
-    batch.target_tokens += static_cast<std::int64_t>(words.size()) + 1;
-    given += t;
-    expected += t;
+void put_target(Batch& batch, const PairRows& rows, const SpecialTokens& special) {
+  TargetBatch targets = target_batch(rows.targets, special);
+  if (!rows.copies.empty()) {
+    std::int64_t* const given = targets.target.mutable_data<std::int64_t>();
+    std::replace_if(
+        given, given + targets.target.numel(),
+        [&](std::int64_t token) { return token >= rows.target_vocabulary; }, special.unknown);
   }
+  batch.target = std::move(targets.target);
+  batch.expected = std::move(targets.expected);
+  batch.target_lengths = std::move(targets.lengths);
+  batch.target_tokens = targets.tokens;
 }
 
 }  // namespace
 
-Batch make_batch(const ParallelCorpus& corpus, std::span<const std::int32_t> pairs) {
-  HEED_ASSERT(!pairs.empty());
-  for (const std::int32_t pair : pairs) HEED_ASSERT(pair >= 0 && pair < corpus.size());
-  Batch batch;
-  put_source(batch, corpus, pairs);
-  put_target(batch, corpus, pairs);
+TargetBatch target_batch(std::span<const std::span<const std::int32_t>> rows,
+                         const SpecialTokens& special) {
+  std::size_t longest = 0;
+  for (const auto& row : rows) longest = std::max(longest, row.size());
+  const std::int64_t B = std::ssize(rows), T = static_cast<std::int64_t>(longest) + 1;
+  TargetBatch batch{.target = empty({B, T}, DType::i64),
+                    .expected = empty({B, T}, DType::i64),
+                    .lengths = empty({B}, DType::i64)};
+  std::int64_t* given = batch.target.mutable_data<std::int64_t>();
+  std::int64_t* expected = batch.expected.mutable_data<std::int64_t>();
+  std::int64_t* length = batch.lengths.mutable_data<std::int64_t>();
+  for (const std::span<const std::int32_t> words : rows) {
+    given[0] = special.begin;
+    std::fill(std::copy(words.begin(), words.end(), given + 1), given + T, special.padding);
+    std::int64_t* const end = std::copy(words.begin(), words.end(), expected);
+    *end = special.end;
+    std::fill(end + 1, expected + T, kIgnored);
+    *length++ = std::ssize(words) + 1;
+    batch.tokens += std::ssize(words) + 1;
+    given += T;
+    expected += T;
+  }
   return batch;
+}
+
+Batch make_batch(const PairRows& rows, const PairSpecials& specials) {
+  HEED_ASSERT(!rows.sources.empty() && rows.sources.size() == rows.targets.size());
+  Batch batch;
+  put_source(batch, rows, specials.source);
+  put_target(batch, rows, specials.target);
+  if (!rows.copies.empty()) {
+    batch.copies = pad_rows(rows.copies, specials.target.padding).tokens;
+  }
+  return batch;
+}
+
+Batch make_batch(const ParallelCorpus& corpus, std::span<const std::int32_t> pairs) {
+  PairRows rows;
+  for (const std::int32_t pair : pairs) {
+    HEED_ASSERT(pair >= 0 && pair < corpus.size());
+    rows.sources.push_back(corpus.source(pair));
+    rows.targets.push_back(corpus.target(pair));
+    if (corpus.has_copies()) rows.copies.push_back(corpus.copies(pair));
+  }
+  rows.target_vocabulary = corpus.target_vocabulary();
+  return make_batch(rows, corpus.specials());
 }
 
 }  // namespace heed

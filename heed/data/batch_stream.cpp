@@ -15,8 +15,8 @@ EpochStream<Batch>::Maker maker(std::shared_ptr<const ParallelCorpus> corpus,
   const auto lengths = std::make_shared<const std::vector<PairLength>>(corpus->lengths());
   return {.plan = [lengths,
                    options](std::int64_t epoch) { return plan_epoch(*lengths, options, epoch); },
-          .make = [corpus = std::move(corpus)](
-                      std::span<const std::int32_t> rows) { return make_batch(*corpus, rows); }};
+          .make = [corpus = std::move(corpus)](std::span<const std::int32_t> rows,
+                                               std::int64_t) { return make_batch(*corpus, rows); }};
 }
 
 }  // namespace

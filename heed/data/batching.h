@@ -27,6 +27,12 @@ struct BatchingOptions {
   std::uint64_t seed = 1;
 };
 
+/// The same batches without shuffling, for validation.
+inline BatchingOptions in_order(BatchingOptions options) {
+  options.shuffle = false;
+  return options;
+}
+
 /// The batches of one epoch in order; every pair is in exactly one.
 class BatchPlan {
  public:

@@ -75,14 +75,14 @@ std::string pharaoh(const std::vector<GrammarPair::Link>& links) {
   return text;
 }
 
-GrammarPair grammar_sentence(std::uint64_t seed, std::int64_t number) {
-  Speaker speaker(seed, number);
+GrammarPair grammar_sentence(std::uint64_t seed, std::int64_t number, const GrammarForm& form) {
+  Speaker speaker(seed, number, form.rare_names);
   int chosen = speaker.below(100);
   for (const Pattern& pattern : kPatterns) {
     chosen -= pattern.percent;
     if (chosen >= 0) continue;
     Clause clause = pattern.make(speaker);
-    return finish(std::move(clause.phrase), clause.mark);
+    return finish(std::move(clause.phrase), clause.mark, form.spaced);
   }
   HEED_ASSERT(false);
   return {};
@@ -98,7 +98,7 @@ GrammarCorpus grammar_corpus(const GrammarOptions& options) {
   const auto fill = [&](std::vector<GrammarPair>& pairs, std::int64_t count) {
     pairs.reserve(static_cast<std::size_t>(count));
     while (static_cast<std::int64_t>(pairs.size()) < count) {
-      GrammarPair pair = grammar_sentence(options.seed, number++);
+      GrammarPair pair = grammar_sentence(options.seed, number++, options.form);
       if (seen.insert(pair.english).second) pairs.push_back(std::move(pair));
     }
   };

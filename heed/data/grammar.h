@@ -32,15 +32,26 @@ struct GrammarPair {
 /// The links in Pharaoh format: "0-0 1p4", with "-" for sure and "p" for possible links.
 std::string pharaoh(const std::vector<GrammarPair::Link>& links);
 
-/// Makes one sentence, which depends only on seed and number. Different numbers may give the same
-/// sentence.
-GrammarPair grammar_sentence(std::uint64_t seed, std::int64_t number);
+/// The form of sentences.
+struct GrammarForm {
+  /// Percent of names that are made up, such as "Kadimo", and the same in both languages: to be
+  /// copied, not learned.
+  int rare_names = 0;
+  /// Whether spaces separate all words and marks of both languages, for vocabularies of words.
+  /// Links are between words then.
+  bool spaced = false;
+};
+
+/// Makes one sentence, which depends only on seed, number and form. Different numbers may give the
+/// same sentence.
+GrammarPair grammar_sentence(std::uint64_t seed, std::int64_t number, const GrammarForm& form = {});
 
 /// Numbers of sentences, and the seed.
 struct GrammarOptions {
   std::int64_t sentences = 20000;
   std::int64_t held_out = 1000;
   std::uint64_t seed = 1;
+  GrammarForm form = {};
 };
 
 /// Training and held-out sentences; all are different.

@@ -135,11 +135,10 @@ std::vector<PairLength> lengths_of(const LabelledCorpus& corpus) {
 
 LabelledStream::LabelledStream(std::shared_ptr<const LabelledCorpus> corpus,
                                const BatchingOptions& options, std::size_t ahead)
-    : EpochStream(
-          {.plan = [lengths = lengths_of(*corpus),
-                    options](std::int64_t epoch) { return plan_epoch(lengths, options, epoch); },
-           .make =
-               [corpus](std::span<const std::int32_t> rows) { return make_batch(*corpus, rows); }},
-          ahead) {}
+    : EpochStream({.plan = [lengths = lengths_of(*corpus), options](
+                               std::int64_t epoch) { return plan_epoch(lengths, options, epoch); },
+                   .make = [corpus](std::span<const std::int32_t> rows,
+                                    std::int64_t) { return make_batch(*corpus, rows); }},
+                  ahead) {}
 
 }  // namespace heed

@@ -15,7 +15,7 @@ std::int64_t count(std::span<const std::int32_t> tokens, std::int32_t token) {
 
 }  // namespace
 
-ParallelCorpus::ParallelCorpus(const PairSpecials& specials, const CorpusOptions& options)
+PairFilter::PairFilter(const PairSpecials& specials, const CorpusOptions& options)
     : specials_(specials), options_(options) {
   HEED_CHECK(options.max_ratio == 0.0 || options.max_ratio >= 1.0,
              "[corpus] max_ratio is {}: it must be 0 (no limit) or at least 1", options.max_ratio);
@@ -25,25 +25,44 @@ ParallelCorpus::ParallelCorpus(const PairSpecials& specials, const CorpusOptions
       options.max_source_length, options.max_target_length);
 }
 
-bool ParallelCorpus::add(std::span<const std::int32_t> source,
-                         std::span<const std::int32_t> target) {
+bool PairFilter::keeps(std::span<const std::int32_t> source, std::span<const std::int32_t> target,
+                       CorpusReport& report) const {
   const auto s = static_cast<std::int64_t>(source.size());
   const auto t = static_cast<std::int64_t>(target.size());
-  if (std::min(s, t) < options_.min_length) return ++report_.too_short, false;
+  if (std::min(s, t) < options_.min_length) return ++report.too_short, false;
   if (over(s, options_.max_source_length) || over(t, options_.max_target_length)) {
-    return ++report_.too_long, false;
+    return ++report.too_long, false;
   }
   const auto ratio = static_cast<double>(std::max(s, t));
   if (options_.max_ratio > 0.0 && ratio > options_.max_ratio * static_cast<double>(std::min(s, t)))
-    return ++report_.bad_ratio, false;
-  ++report_.kept;
-  report_.source_tokens += s;
-  report_.target_tokens += t;
-  report_.source_unknown += count(source, specials_.source.unknown);
-  report_.target_unknown += count(target, specials_.target.unknown);
+    return ++report.bad_ratio, false;
+  ++report.kept;
+  report.source_tokens += s;
+  report.target_tokens += t;
+  report.source_unknown += count(source, specials_.source.unknown);
+  report.target_unknown += count(target, specials_.target.unknown);
+  return true;
+}
+
+ParallelCorpus::ParallelCorpus(const PairSpecials& specials, const CorpusOptions& options)
+    : specials_(specials), options_(options), filter_(specials, options) {}
+
+bool ParallelCorpus::add(std::span<const std::int32_t> source,
+                         std::span<const std::int32_t> target) {
+  if (!filter_.keeps(source, target, report_)) return false;
   sources_.add(source);
   if (options_.end_source) sources_.extend_last(specials_.source.end);
   targets_.add(target);
+  return true;
+}
+
+bool ParallelCorpus::add(std::span<const std::int32_t> source, std::span<const std::int32_t> target,
+                         const CopiedWords& copied) {
+  HEED_ASSERT(copies_.size() == sources_.size());
+  if (!add(source, target)) return false;
+  HEED_ASSERT(std::ssize(copied.ids) == sources_.length(size() - 1));
+  copies_.add(copied.ids);
+  target_vocabulary_ = copied.vocabulary;
   return true;
 }
 
@@ -57,12 +76,19 @@ std::vector<PairLength> ParallelCorpus::lengths() const {
   return all;
 }
 
+bool add_pair(ParallelCorpus& corpus, const PairReader& reader, const TextPair& pair) {
+  const std::vector<std::int32_t> source = reader.source(pair.source);
+  if (reader.copies == nullptr) return corpus.add(source, reader.target(pair.target));
+  std::vector<std::int32_t> read = source;
+  if (corpus.ends_sources()) read.push_back(corpus.specials().source.end);
+  const CopiedWords copied = reader.copies->read(pair.source, read);
+  return corpus.add(source, reader.copies->read_target(pair.target, copied), copied);
+}
+
 ParallelCorpus read_corpus(ParallelText& text, const PairReader& reader,
                            const PairSpecials& specials, const CorpusOptions& options) {
   ParallelCorpus corpus(specials, options);
-  for (TextPair pair; text.next(pair);) {
-    corpus.add(reader.source(pair.source), reader.target(pair.target));
-  }
+  for (TextPair pair; text.next(pair);) add_pair(corpus, reader, pair);
   return corpus;
 }
 

@@ -19,10 +19,8 @@ TextPairStream::TextPairStream(std::shared_ptr<const ParallelCorpus> corpus,
                                const BatchingOptions& options, std::size_t ahead)
     : EpochStream({.plan = [lengths = corpus->lengths(), options](
                                std::int64_t epoch) { return plan_epoch(lengths, options, epoch); },
-                   .make =
-                       [corpus](std::span<const std::int32_t> rows) {
-                         return make_text_pairs(*corpus, rows);
-                       }},
+                   .make = [corpus](std::span<const std::int32_t> rows,
+                                    std::int64_t) { return make_text_pairs(*corpus, rows); }},
                   ahead) {}
 
 }  // namespace heed

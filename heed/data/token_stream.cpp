@@ -48,7 +48,7 @@ std::pair<TokenStream, TokenStream> TokenStream::split(double share) const {
 }
 
 TokenBlocks TokenStream::random_blocks(const BlockSize& size, std::uint64_t seed,
-                                       std::int64_t update) const {
+                                       std::int64_t update, std::int64_t first) const {
   check_size(size);
   const std::int64_t places = this->size() - size.length;
   HEED_CHECK(places > 0,
@@ -58,9 +58,11 @@ TokenBlocks TokenStream::random_blocks(const BlockSize& size, std::uint64_t seed
              "[tokens] a text of {} tokens: fewer than 2^32 are supported; split it", this->size());
   TokenBlocks blocks = empty_blocks(size.rows, size.length);
   const RandomStream random = data_stream(seed, DataPurpose::blocks, update);
+  const std::int64_t step = size.aligned ? size.length : 1;
+  const auto starts = static_cast<std::uint32_t>((places - 1) / step + 1);
   for (std::int64_t row = 0; row < size.rows; ++row) {
-    put_block(blocks, row, tokens_,
-              random.below(static_cast<std::uint64_t>(row), static_cast<std::uint32_t>(places)));
+    const auto number = static_cast<std::uint64_t>(first + row);
+    put_block(blocks, row, tokens_, step * random.below(number, starts));
   }
   return blocks;
 }

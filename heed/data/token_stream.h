@@ -28,6 +28,7 @@ struct TokenBlocks {
 struct BlockSize {
   std::int64_t rows = 1;
   std::int64_t length = 1;
+  bool aligned = false;  ///< Random blocks begin at multiples of the length.
 };
 
 /// A sequence of tokens.
@@ -40,9 +41,11 @@ class TokenStream {
   /// The first part for training, the last `share` (from 0 to 1) for validation.
   std::pair<TokenStream, TokenStream> split(double share) const;
 
-  /// Blocks at random positions, as in nanoGPT. They depend only on seed and update, so the number
-  /// of the update is the position in the stream.
-  TokenBlocks random_blocks(const BlockSize& size, std::uint64_t seed, std::int64_t update) const;
+  /// Blocks at random positions, as in nanoGPT, or at random multiples of the length. They depend
+  /// only on seed and update, so the number of the update is the position in the stream. `first` is
+  /// the number of the first row, for a part of a larger batch.
+  TokenBlocks random_blocks(const BlockSize& size, std::uint64_t seed, std::int64_t update,
+                            std::int64_t first = 0) const;
   /// The number of blocks if the stream is split without overlap; the last one may be shorter.
   std::int64_t block_count(std::int64_t length) const;
   /// At most size.rows of these blocks, from number `first` on. Over all blocks, every token but

@@ -19,17 +19,17 @@ using Stream = EpochStream<Rows>;
 
 // Epoch e has e % 2 + 2 batches of one number each: 100 e + batch.
 Stream::Maker counting() {
-  return {
-      .plan =
-          [](std::int64_t epoch) {
-            BatchPlan plan;
-            for (int i = 0; i < 2 + epoch % 2; ++i) {
-              const std::int32_t row = static_cast<std::int32_t>(100 * epoch) + i;
-              plan.add({&row, 1});
-            }
-            return plan;
-          },
-      .make = [](std::span<const std::int32_t> rows) { return Rows(rows.begin(), rows.end()); }};
+  return {.plan =
+              [](std::int64_t epoch) {
+                BatchPlan plan;
+                for (int i = 0; i < 2 + epoch % 2; ++i) {
+                  const std::int32_t row = static_cast<std::int32_t>(100 * epoch) + i;
+                  plan.add({&row, 1});
+                }
+                return plan;
+              },
+          .make = [](std::span<const std::int32_t> rows,
+                     std::int64_t) { return Rows(rows.begin(), rows.end()); }};
 }
 
 TEST(EpochStream, GoesThroughEpochs) {
@@ -75,7 +75,7 @@ TEST(EpochStream, RefusesPositionsThatAreNone) {
 
 TEST(EpochStream, PassesExceptionsOnAndRecovers) {
   Stream::Maker maker = counting();
-  maker.make = [](std::span<const std::int32_t> rows) {
+  maker.make = [](std::span<const std::int32_t> rows, std::int64_t) {
     if (rows[0] == 101) fail("row {} is bad", rows[0]);
     return Rows(rows.begin(), rows.end());
   };

@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <sstream>
 
 #include "heed/io/file.h"
 #include "heed/text/unicode.h"
+#include "heed/text/words.h"
 #include "tests/support/error_message.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/temp_dir.h"
@@ -140,6 +142,44 @@ TEST(Grammar, IsAFunctionOfTheSeed) {
   EXPECT_NE(one.training[0].english, other.training[0].english);
   EXPECT_THAT(error_message([] { grammar_corpus({.sentences = -1}); }),
               HasSubstr("[grammar] -1 sentences"));
+}
+
+TEST(Grammar, RareNamesAreTheSameWordInBothLanguages) {
+  const auto words = [](const std::string& text) { return split_at_spaces(text); };
+  std::size_t made_up = 0, sentences = 0;
+  for (std::int64_t i = 0; i < 500; ++i) {
+    const GrammarPair pair = grammar_sentence(5, i, {.rare_names = 100, .spaced = true});
+    const auto english = words(pair.english), chinese = words(pair.chinese);
+    std::size_t here = 0;
+    for (const std::string_view word : chinese) {
+      const bool is_latin = word[0] >= 'A' && word[0] <= 'Z';
+      if (!is_latin) continue;
+      ++here;
+      EXPECT_NE(std::ranges::find(english, word), english.end()) << pair.english << pair.chinese;
+    }
+    made_up += here;
+    sentences += here > 0 ? 1 : 0;
+    for (const GrammarPair::Link& link : pair.links) {
+      EXPECT_LT(link.word, std::ssize(english));
+      EXPECT_LT(link.character, std::ssize(chinese)) << "links are between words";
+    }
+  }
+  EXPECT_GT(sentences, 150u);
+  EXPECT_GT(made_up, sentences);
+}
+
+TEST(Grammar, SpacesChangeNothingElse) {
+  const auto without_spaces = [](std::string text) {
+    std::erase(text, ' ');
+    return text;
+  };
+  for (std::int64_t i = 0; i < 300; ++i) {
+    const GrammarPair plain = grammar_sentence(1, i);
+    const GrammarPair spaced = grammar_sentence(1, i, {.spaced = true});
+    EXPECT_EQ(without_spaces(spaced.english), without_spaces(plain.english));
+    EXPECT_EQ(without_spaces(spaced.chinese), without_spaces(plain.chinese));
+    EXPECT_TRUE(spaced.english.ends_with(" .") || spaced.english.ends_with(" ?"));
+  }
 }
 
 }  // namespace

@@ -61,6 +61,18 @@ TEST(TokenStream, DrawsFromEveryPlace) {
   EXPECT_THAT(begins, ElementsAre(0, 1, 2));
 }
 
+TEST(TokenStream, DrawsFromMultiplesOfTheLength) {
+  const TokenStream stream = counting(11);  // blocks of 3 begin at 0, 3 or 6
+  std::set<std::int64_t> begins;
+  for (int update = 0; update < 100; ++update) {
+    const TokenBlocks blocks =
+        stream.random_blocks({.rows = 1, .length = 3, .aligned = true}, 1, update);
+    EXPECT_EQ(blocks.count, 3);
+    begins.insert(values(blocks.tokens)[0]);
+  }
+  EXPECT_THAT(begins, ElementsAre(0, 3, 6));
+}
+
 TEST(TokenStream, IsCutWithoutOverlap) {
   const TokenStream stream = counting(9);
   ASSERT_EQ(stream.block_count(3), 3);

@@ -53,7 +53,24 @@ Person pronoun(Speaker& speaker) {
           who.agreement, true};
 }
 
+// Two or three syllables: one of some hundred thousand names.
+std::string made_up_name(Speaker& speaker) {
+  constexpr std::string_view kConsonants = "bdfgklmnprstvz", kVowels = "aeiou";
+  std::string text;
+  for (int syllables = speaker.between(2, 3); syllables > 0; --syllables) {
+    text += speaker.pick(kConsonants);
+    text += speaker.pick(kVowels);
+    if (speaker.chance(25)) text += speaker.pick(std::string_view("nrlk"));
+  }
+  text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 Phrase name(Speaker& speaker) {
+  if (speaker.makes_up_name()) {
+    const std::string made_up = made_up_name(speaker);
+    return speaker.same(made_up, made_up);
+  }
   const Name& who = speaker.pick(kNames);
   return speaker.same(who.english, who.chinese);
 }

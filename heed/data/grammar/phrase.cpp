@@ -30,6 +30,25 @@ bool share_link(const Piece& a, const Piece& b) {
          a.links.end();
 }
 
+// Marks and "'s" at the ends of words become words.
+Words split_marks(const Words& all) {
+  Words split;
+  for (const Piece& piece : all) {
+    split.push_back(piece);
+    std::string& text = split.back().text;
+    std::size_t end = text.size();
+    while (end > 0 && std::string_view(".,?").find(text[end - 1]) != std::string_view::npos) --end;
+    const std::string marks = text.substr(end);
+    text.resize(end);
+    if (text.ends_with("'s")) {
+      text.resize(end - 2);
+      split.push_back({"'s", piece.links, false});
+    }
+    for (const char mark : marks) split.push_back({std::string(1, mark), piece.links, false});
+  }
+  return split;
+}
+
 }  // namespace
 
 Words words(std::string_view text, int link) { return pieces(text, link, true); }
@@ -47,8 +66,8 @@ bool same_text(const Words& a, const Words& b) {
                     [](const Piece& x, const Piece& y) { return x.text == y.text; });
 }
 
-Speaker::Speaker(std::uint64_t seed, std::int64_t sentence)
-    : random_(data_stream(seed, DataPurpose::sentences, sentence)) {}
+Speaker::Speaker(std::uint64_t seed, std::int64_t sentence, int rare_names)
+    : random_(data_stream(seed, DataPurpose::sentences, sentence)), rare_names_(rare_names) {}
 
 int Speaker::below(int bound) {
   return static_cast<int>(random_.below(next_++, static_cast<std::uint32_t>(bound)));
@@ -59,11 +78,12 @@ Phrase Speaker::same(std::string_view english, std::string_view chinese) {
   return {words(english, l), words(chinese, l)};
 }
 
-GrammarPair finish(Phrase sentence, char mark) {
+GrammarPair finish(Phrase sentence, char mark, bool spaced) {
   HEED_ASSERT(!sentence.english.empty() && !sentence.chinese.empty());
   std::string& first = sentence.english.front().text;
   first[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(first[0])));
   sentence.english.back().text += mark;
+  if (spaced) sentence.english = split_marks(sentence.english);
   sentence.chinese.push_back({mark == '?' ? "？" : "。", sentence.english.back().links, false});
 
   GrammarPair pair;
@@ -73,9 +93,10 @@ GrammarPair finish(Phrase sentence, char mark) {
   }
   std::int32_t character = 0;
   for (const Piece& piece : sentence.chinese) {
+    if (spaced && !pair.chinese.empty()) pair.chinese += ' ';
     pair.chinese += piece.text;
-    for (const std::int32_t end = character + characters(piece.text); character < end;
-         ++character) {
+    const std::int32_t units = spaced ? 1 : characters(piece.text);
+    for (const std::int32_t end = character + units; character < end; ++character) {
       for (std::size_t i = 0; i < sentence.english.size(); ++i) {
         const Piece& word = sentence.english[i];
         if (!share_link(word, piece)) continue;

@@ -50,7 +50,8 @@ bool same_text(const Words& a, const Words& b);
 /// Makes random choices and gives out links for one sentence; both depend only on seed and number.
 class Speaker {
  public:
-  Speaker(std::uint64_t seed, std::int64_t sentence);
+  /// `rare_names` percent of names are made up.
+  Speaker(std::uint64_t seed, std::int64_t sentence, int rare_names = 0);
 
   /// A number in [0, bound).
   int below(int bound);
@@ -71,6 +72,8 @@ class Speaker {
       if (fits(candidate)) return candidate;
     }
   }
+  /// Whether the next name is made up. Draws nothing if none is, so that sentences stay the same.
+  bool makes_up_name() { return rare_names_ > 0 && chance(rare_names_); }
   /// A new link.
   int link() { return next_link_++; }
   /// A phrase whose words all have the same link.
@@ -80,9 +83,11 @@ class Speaker {
   RandomStream random_;
   std::uint64_t next_ = 0;
   int next_link_ = 0;
+  int rare_names_;
 };
 
-/// Makes the final texts: a capital letter at the start, the mark ("." or "?") at the end.
-GrammarPair finish(Phrase sentence, char mark);
+/// Makes the final texts: a capital letter at the start, the mark ("." or "?") at the end;
+/// GrammarForm::spaced says what `spaced` does.
+GrammarPair finish(Phrase sentence, char mark, bool spaced = false);
 
 }  // namespace heed::grammar
