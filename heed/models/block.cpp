@@ -136,12 +136,4 @@ void check_used(std::string_view model, const BlockConfig& block, const BlockCon
   check("attention_dropout", "dropout", block.attention_dropout != defaults.attention_dropout);
 }
 
-void check_trainable(std::string_view model, const AttentionChoice& attention) {
-  HEED_CHECK(attention.traits().gradient != Gradient::none,
-             "[{}] attention \"{}\" samples its positions, so the loss has no gradient by its "
-             "scores and they would never learn: use \"gumbel\", which has one, or train with "
-             "REINFORCE in a program of your own (heed/attention/reinforce.h)",
-             model, attention.text());
-}
-
 }  // namespace heed

@@ -126,8 +126,4 @@ void check_attention(std::string_view model, const AttentionPlace& place,
 void check_used(std::string_view model, const BlockConfig& block, const BlockConfig& defaults,
                 std::span<const AttentionChoice> attentions);
 
-/// Throws if the gradient of a loss does not reach the scores of the mechanism, so that it would
-/// never learn.
-void check_trainable(std::string_view model, const AttentionChoice& attention);
-
 }  // namespace heed

@@ -5,9 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "heed/kernels/attention/page.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
+
+using kernels::CacheForm;
 
 /// The attention weights of one layer: [B, H, T, Tk] each.
 struct LayerWeights {
@@ -38,6 +41,11 @@ class Decoding {
   virtual Tensor step(const Tensor& ids) = 0;
   /// Sequence i becomes what sequence from[i] was; there may be fewer sequences then, or more.
   virtual void reorder(std::span<const std::int64_t> from) = 0;
+  /// Whether sequences of another decoding of the model may join, whatever their lengths.
+  virtual bool can_join() const { return false; }
+  /// Copies the sequences of another decoding of the model to the end of its own. Throws unless
+  /// both can_join().
+  virtual void join(const Decoding& other);
   /// Each later step writes its attention weights to `to`, one entry per layer. `to` must outlive
   /// the decoding. Weights of an attention that keeps no keys stay undefined.
   virtual void observe(std::vector<LayerWeights>& to, ObservedWeights what) = 0;

@@ -6,11 +6,23 @@
 #include "heed/base/error.h"
 #include "heed/base/suggest.h"
 #include "heed/models/bag_of_words.h"
+#include "heed/models/captioner.h"
 #include "heed/models/classifier.h"
+#include "heed/models/convolutional_translator.h"
 #include "heed/models/language_model.h"
 #include "heed/models/masked_model.h"
+#include "heed/models/memory_network.h"
+#include "heed/models/pointer_network.h"
+#include "heed/models/reader.h"
+#include "heed/models/recurrent_attention.h"
+#include "heed/models/recurrent_translator.h"
+#include "heed/models/reformer.h"
+#include "heed/models/resnet.h"
+#include "heed/models/self_attentive.h"
 #include "heed/models/sentence_encoder.h"
 #include "heed/models/transformer.h"
+#include "heed/models/turing_machine.h"
+#include "heed/models/vision_transformer.h"
 
 namespace heed {
 namespace {
@@ -18,11 +30,23 @@ namespace {
 // clang-format off
 constinit const ModelKind kKinds[] = {
     kTransformer,
+    kRecurrentTranslator,
+    kConvolutionalTranslator,
     kLanguageModel,
+    kReformer,
     kClassifier,
     kBagOfWords,
+    kSelfAttentive,
     kSentenceEncoder,
     kMaskedModel,
+    kResNet,
+    kVisionTransformer,
+    kRecurrentAttention,
+    kPointerNetwork,
+    kTuringMachine,
+    kReader,
+    kMemoryNetwork,
+    kCaptioner,
 };
 // clang-format on
 

@@ -107,8 +107,8 @@ Tensor LanguageModel::operator()(const Tensor& ids, std::vector<LayerWeights>* w
   return decoder({.x = tokens(ids), .causal = true}, weights);  // [B, T, E]
 }
 
-std::unique_ptr<Decoding> LanguageModel::start(std::int64_t batch) const {
-  return decode_with_state(tokens, decoder, {.batch = batch});
+std::unique_ptr<Decoding> LanguageModel::start(std::int64_t batch, CacheForm cache) const {
+  return decode_with_state(tokens, decoder, {.batch = batch, .cache = cache});
 }
 
 }  // namespace heed

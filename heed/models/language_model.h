@@ -39,7 +39,11 @@ class LanguageModel : public CausalModel {
   ModelChoice choice() const override;
   Tensor operator()(const Tensor& ids, std::vector<LayerWeights>* weights = nullptr) const override;
   /// Throws if the attention cannot go step by step.
-  std::unique_ptr<Decoding> start(std::int64_t batch) const override;
+  std::unique_ptr<Decoding> start(std::int64_t batch,
+                                  CacheForm cache = CacheForm::f32) const override;
+  std::int64_t cache_bytes(std::int64_t tokens_of_text, CacheForm cache) const override {
+    return decoder.cache_bytes(tokens_of_text, 0, cache);
+  }
   const OutputLayer& output_layer() const override { return output; }
   std::int64_t vocabulary() const override { return config_.vocabulary; }
   std::int64_t max_length() const override { return tokens.max_length(); }

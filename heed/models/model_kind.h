@@ -21,6 +21,8 @@ struct ModelSizes {
   std::int64_t target_vocabulary = 0;  ///< The only one of a model with one vocabulary.
   std::optional<std::int64_t> padding = {};
   std::int64_t classes = 0;
+  PictureSize picture = {};
+  std::int64_t inputs = 0, outputs = 0;  ///< Bits of vectors.
 };
 
 /// The typed config of a model, without its type.

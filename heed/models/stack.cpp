@@ -21,6 +21,15 @@ void StackState::reorder(std::span<const std::int64_t> from) {
   for (LayerState& layer : layers) layer.reorder(from);
 }
 
+bool StackState::can_join() const {
+  return std::ranges::all_of(layers, [](const LayerState& layer) { return layer.can_join(); });
+}
+
+void StackState::join(const StackState& other) {
+  HEED_ASSERT(layers.size() == other.layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].join(other.layers[i]);
+}
+
 void StackState::observe(std::vector<LayerWeights>& to, ObservedWeights what) {
   to.assign(layers.size(), {});
   for (std::size_t i = 0; i < layers.size(); ++i) layers[i].observe(to[i], what);
@@ -108,12 +117,14 @@ Tensor Stack::run_packed(LayerInput in) const {
   }
   const PackedLengths sequences{.q_starts = starts, .k_starts = starts};
   const Tensor ids = from_values(std::span<const std::int64_t>(places), {std::ssize(places)});
-  const Tensor all = reshape(in.x, {B * T, E});
-  in.x = unsqueeze(index_select(all, 0, ids), 0);  // [1, N, E]
+  const bool has_padding = std::ssize(places) < B * T;
+  const Tensor all = reshape(in.x, {1, B * T, E});
+  in.x = has_padding ? index_select(all, 1, ids) : all;  // [1, N, E]
   in.lengths = {};
   in.sequences = &sequences;
   for (const TransformerLayer& layer : layers) in.x = layer(in);
   const Tensor y = norm ? (*norm)(in.x) : in.x;  // [1, N, E]
+  if (!has_padding) return reshape(y, {B, T, E});
   Tensor padded = zeros({B, T, E});
   copy_rows(squeeze(y, 0), places, padded);
   return padded;
@@ -147,6 +158,12 @@ StackState Stack::start(const DecodeStart& from) const {
   StackState state;
   for (const TransformerLayer& layer : layers) state.layers.push_back(layer.start(from));
   return state;
+}
+
+std::int64_t Stack::cache_bytes(std::int64_t positions, std::int64_t memory, CacheForm form) const {
+  std::int64_t bytes = 0;
+  for (const TransformerLayer& layer : layers) bytes += layer.cache_bytes(positions, memory, form);
+  return bytes;
 }
 
 Tensor Stack::step(Tensor x, StackState& state) const {

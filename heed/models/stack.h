@@ -21,6 +21,10 @@ struct StackState {
 
   /// Sequence i becomes what sequence from[i] was.
   void reorder(std::span<const std::int64_t> from);
+  /// Whether sequences of another state of the stack may join, whatever their lengths.
+  bool can_join() const;
+  /// Copies the sequences of another state of the stack to the end of its own.
+  void join(const StackState& other);
   /// Each later step writes its attention weights to `to`, one entry per layer.
   void observe(std::vector<LayerWeights>& to, ObservedWeights what);
 };
@@ -36,6 +40,8 @@ class Stack : public Module {
 
   /// Starts decoding; throws if one of the attentions cannot.
   StackState start(const DecodeStart& from) const;
+  /// Bytes that decoding keeps for one sequence of so many positions and positions of the memory.
+  std::int64_t cache_bytes(std::int64_t positions, std::int64_t memory, CacheForm form) const;
   /// The next positions [B, T, E] -> [B, T, E].
   Tensor step(Tensor x, StackState& state) const;
 

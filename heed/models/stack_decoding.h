@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "heed/models/model.h"
+#include "heed/models/reversible_stack.h"
 #include "heed/models/stack.h"
 #include "heed/models/text_embedding.h"
 
@@ -13,6 +14,8 @@ namespace heed {
 /// attentions cannot go step by step.
 std::unique_ptr<Decoding> decode_with_state(const TextEmbedding& tokens, const Stack& stack,
                                             const DecodeStart& from);
+std::unique_ptr<Decoding> decode_with_state(const TextEmbedding& tokens,
+                                            const ReversibleStack& stack, const DecodeStart& from);
 
 /// Decodes a translation by running all positions again at each step: for attention that cannot go
 /// step by step. The model must outlive it.

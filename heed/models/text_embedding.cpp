@@ -44,7 +44,7 @@ Tensor TextEmbedding::type_vectors(const Tensor& token_types) const {
   return (*types)(zeros({1}, DType::i32));                  // [1, E], type 0
 }
 
-Tensor TextEmbedding::operator()(const Tensor& ids, std::int64_t first,
+Tensor TextEmbedding::operator()(const Tensor& ids, FirstPositions first,
                                  const Tensor& token_types) const {
   HEED_CHECK(types || !token_types.defined(),
              "[embedding] token types were given to a model that has none: leave them out");

@@ -30,9 +30,9 @@ class TextEmbedding : public Module {
                          Generator& generator = default_generator());
 
   void visit(ParameterVisitor& visitor) override;
-  /// ids [B, T] -> [B, T, E]; the first token is at position `first`. `token_types` [B, T] are 0 if
-  /// undefined.
-  Tensor operator()(const Tensor& ids, std::int64_t first = 0,
+  /// ids [B, T] -> [B, T, E]; the first tokens are at positions `first`. `token_types` [B, T] are 0
+  /// if undefined.
+  Tensor operator()(const Tensor& ids, FirstPositions first = 0,
                     const Tensor& token_types = {}) const;
   /// The maximum number of tokens of a text, limited by the position code.
   std::int64_t max_length() const { return position ? position->length() : Position::kAnyLength; }

@@ -1,8 +1,15 @@
 #include "heed/models/transformer.h"
 
+#include "heed/attention/tracked_weights.h"
+#include "heed/attention/variants/multi_head.h"
 #include "heed/base/error.h"
+#include "heed/models/copy_decoding.h"
 #include "heed/models/stack_decoding.h"
 #include "heed/nn/init.h"
+#include "heed/ops/elementwise.h"
+#include "heed/ops/matmul.h"
+#include "heed/ops/scan.h"
+#include "heed/ops/view.h"
 #include "heed/tensor/create.h"
 
 namespace heed {
@@ -41,10 +48,14 @@ OutputLayer output_of(const TransformerConfig& config, const Weight& embeddings,
                       Generator& generator) {
   const Tensor bias =
       config.output_bias ? zeros({config.target_vocabulary}).requires_grad() : Tensor();  // [V]
-  if (!has_own_output(config.tied)) return OutputLayer(embeddings, bias);
-  Tensor weight = empty({config.target_vocabulary, config.block.embed});  // [V, E]
-  init::xavier_uniform(weight, generator);
-  return OutputLayer(Weight(weight.requires_grad()), bias);
+  Weight weight = embeddings;
+  if (has_own_output(config.tied)) {
+    weight = Weight(empty({config.target_vocabulary, config.block.embed}));  // [V, E]
+    init::xavier_uniform(weight.data, generator);
+    weight.data.requires_grad();
+  }
+  weight.refined = true;  // rounding it loses most: docs/design/2026-11-quantisation.md
+  return OutputLayer(std::move(weight), bias);
 }
 
 }  // namespace
@@ -67,13 +78,18 @@ void TransformerConfig::fields(io::Fields& field) {
   field("decoder_attention", decoder_attention, "self-attention of the decoder; none: attention");
   field("decoder_positions", decoder_positions, "position code of the decoder; none: positions");
   field("cross_attention", block.cross_attention, "attention of the decoder to the source");
-  field("tied", tied,
-        "embeddings that share one matrix: two (target, output), three (source too), embeddings "
-        "(source, target), none");
+  field("tied", tied, kTiedHelp);
   field("scaled_embeddings", scaled_embeddings,
         "whether embeddings are multiplied by the square root of embed");
   field("embedding_norm", embedding_norm, "a norm of embeddings with their positions");
   field("output_bias", output_bias, "whether the scores of the output have a bias");
+  field("copy", copy,
+        "whether words of the source are copied, by the last decoder layer's attention to it");
+  field("copy_head", copy_head, "the head whose weights copy, from 1; none: the mean of all",
+        {.min = 1, .max = kMaxFeatures});
+  field("coverage", coverage,
+        "weight of the coverage loss of a model that copies: attending to a position again",
+        {.min = 0});
 }
 
 BlockConfig TransformerConfig::encoder_block() const {
@@ -103,14 +119,28 @@ void TransformerConfig::validate() const {
   check_attention("transformer", {.key = "decoder_attention", .causal = true}, all[1]);
   check_attention("transformer", {.key = "cross_attention", .cross = true}, all[2]);
   check_used("transformer", block, TransformerConfig{}.block, all);
-  const bool known = source_vocabulary > 0 && target_vocabulary > 0;
-  HEED_CHECK(!shares_embeddings(tied) || !known || source_vocabulary == target_vocabulary,
-             "[transformer] tied = \"{}\" with vocabularies of {} and {}: share one vocabulary, or "
-             "use tied = \"{}\"",
-             io::enum_name(tied), source_vocabulary, target_vocabulary,
-             tied == Tied::three ? "two" : "none");
+  check_tied("transformer", tied, {source_vocabulary, target_vocabulary});
+  check_copying();
   encoder_block().self_attention_of_layer();
   decoder_block().self_attention_of_layer();
+}
+
+void TransformerConfig::check_copying() const {
+  HEED_CHECK(
+      copy || (!copy_head && coverage == 0.0),
+      "[transformer] {} belongs to models that copy words of the source: set copy = true, or "
+      "leave it out",
+      copy_head ? "copy_head" : "coverage");
+  if (!copy) return;
+  HEED_CHECK(block.cross_attention.mechanism().name == kMultiHead.name,
+             "[transformer] copy = true with cross_attention = \"{}\": its weights have no "
+             "gradient; use \"{}\"",
+             block.cross_attention.text(), kMultiHead.name);
+  const std::int64_t heads = decoder_block().heads;
+  HEED_CHECK(!copy_head || (*copy_head >= 1 && *copy_head <= heads),
+             "[transformer] copy_head = {}: the decoder has heads 1 to {}", copy_head.value_or(0),
+             heads);
+  HEED_CHECK(coverage >= 0.0, "[transformer] coverage = {}: it must not be negative", coverage);
 }
 
 void TransformerConfig::set_sizes(const ModelSizes& sizes) {
@@ -134,6 +164,10 @@ Transformer::Transformer(const Config& config, Generator& generator)
   initialise(decoder, generator);
   output = output_of(config, target.tokens.weight, generator);
   if (shares_embeddings(config.tied)) source.tokens.weight = target.tokens.weight;
+  if (config.copy) {
+    const std::int64_t size = config.block.embed;
+    copy_gate.emplace(CopyGateSizes{.context = size, .state = size, .input = size}, generator);
+  }
 }
 
 ModelChoice Transformer::choice() const { return choice_of<Transformer>(kTransformer, config_); }
@@ -144,6 +178,7 @@ void Transformer::visit(ParameterVisitor& visitor) {
   visitor("encoder", encoder);
   visitor("decoder", decoder);
   visitor("output", output);
+  visitor("copy_gate", copy_gate);
 }
 
 Memory Transformer::encode(const Tensor& ids, const Tensor& lengths,
@@ -160,13 +195,37 @@ Tensor Transformer::decode(const Tensor& ids, const Memory& memory,
       weights);
 }
 
-std::unique_ptr<Decoding> Transformer::start(const Memory& memory, Stepping stepping) const {
+// The context enters the gate alone, and sum_j a_j (w^T h_j) is w^T (sum_j a_j h_j).
+Tensor Transformer::decode_copying(const Tensor& ids, const Memory& memory,
+                                   CopySteps& copied) const {
+  HEED_ASSERT(copies());
+  HEED_CHECK(!decoder.checkpoints_activations || !training(),
+             "[transformer] copy = true with checkpointed activations: the weights that copy words "
+             "are kept; train without activation checkpointing");
+  const TrackedWeights tracked(*decoder.layers.back().multihead_attn);
+  const Tensor y = decode(ids, memory);                                       // [B, T, E]
+  const Tensor weights = copy_weights(tracked.weights, config_.copy_head);    // [B, T, S]
+  const Tensor context = matmul(weights, copy_gate->context(memory.states));  // [B, T, 1]
+  copied = {
+      .gate = squeeze(context + copy_gate->state(y) + copy_gate->input(target.tokens(ids)), -1),
+      .weights = weights,
+      .coverage = cumsum(weights, 1) - weights};
+  return y;
+}
+
+std::unique_ptr<Decoding> Transformer::start(const Memory& memory, Stepping stepping,
+                                             CacheForm cache) const {
   if (stepping == Stepping::replayed || (stepping == Stepping::automatic && !can_step())) {
     return decode_by_replay(*this, memory);
   }
-  return decode_with_state(
-      target, decoder,
-      {.batch = memory.states.size(0), .memory = memory.states, .lengths = memory.lengths});
+  auto decoding = decode_with_state(target, decoder,
+                                    {.batch = memory.states.size(0),
+                                     .memory = memory.states,
+                                     .lengths = memory.lengths,
+                                     .cache = cache});
+  if (!copies()) return decoding;
+  return decode_copying_steps({*copy_gate, target.tokens, config_.copy_head}, memory,
+                              std::move(decoding));
 }
 
 bool Transformer::can_step() const {

@@ -11,33 +11,14 @@
 #include <optional>
 #include <vector>
 
+#include "heed/attention/variants/pointer_generator.h"
+#include "heed/models/copying.h"
 #include "heed/models/model_kind.h"
 #include "heed/models/stack.h"
 #include "heed/models/text_embedding.h"
+#include "heed/models/tied.h"
 
 namespace heed {
-
-/// Which of the three matrices over a vocabulary are tied, that is, one matrix.
-enum class Tied : std::uint8_t {
-  none,
-  two,        ///< The target's embeddings and the output (Press and Wolf 2017).
-  three,      ///< The source's embeddings too: the vocabulary must be shared.
-  embeddings  ///< The embeddings of source and target, but not the output (T5 1.1).
-};
-
-/// The names that configs use.
-constexpr std::array<io::EnumName<Tied>, 4> enum_names(Tied) {
-  return {{{Tied::none, "none"},
-           {Tied::two, "two"},
-           {Tied::three, "three"},
-           {Tied::embeddings, "embeddings"}}};
-}
-/// Whether source and target have the same embeddings, so that the vocabulary must be shared.
-constexpr bool shares_embeddings(Tied tied) {
-  return tied == Tied::three || tied == Tied::embeddings;
-}
-/// Whether the output has a matrix of its own.
-constexpr bool has_own_output(Tied tied) { return tied == Tied::none || tied == Tied::embeddings; }
 
 struct TransformerConfig {
   std::int64_t source_vocabulary = 0;
@@ -55,6 +36,9 @@ struct TransformerConfig {
   bool scaled_embeddings = true;  // multiplied by the square root of embed
   bool embedding_norm = false;    // a norm of embeddings with their positions
   bool output_bias = false;
+  bool copy = false;                           // whether words of the source are copied
+  std::optional<std::int64_t> copy_head = {};  // whose weights copy, from 1; none: the mean of all
+  double coverage = 0.0;                       // weight of the coverage loss
 
   void fields(io::Fields& field);
   void validate() const;
@@ -63,14 +47,16 @@ struct TransformerConfig {
   /// The block of the encoder's and of the decoder's layers.
   BlockConfig encoder_block() const;
   BlockConfig decoder_block() const;
+  /// Throws unless the keys of copying fit together.
+  void check_copying() const;
   /// Every attention of the model.
   std::vector<AttentionChoice> attentions() const;
 };
 
 /// Parameters "source", "target" (embeddings), "encoder", "decoder" (stacks, named as in
 /// torch.nn.Transformer), "output.weight" [V, E] and "output.bias"; tied ones are one tensor under
-/// several names.
-class Transformer : public TranslationModel {
+/// several names. A model that copies has "copy_gate".
+class Transformer : public TranslationModel, public CopyingModel {
  public:
   using Config = TransformerConfig;
   explicit Transformer(const Config& config, Generator& generator = default_generator());
@@ -81,9 +67,19 @@ class Transformer : public TranslationModel {
                 std::vector<LayerWeights>* weights = nullptr) const override;
   Tensor decode(const Tensor& target, const Memory& memory,
                 std::vector<LayerWeights>* weights = nullptr) const override;
+  bool copies() const override { return copy_gate.has_value(); }
+  /// Copies by the weights of the last decoder layer's attention to the source: those of one head,
+  /// or the mean of all.
+  Tensor decode_copying(const Tensor& target, const Memory& memory,
+                        CopySteps& copied) const override;
+  double coverage_weight() const override { return config_.coverage; }
   /// Stepping::cached throws if an attention of the decoder cannot go step by step.
-  std::unique_ptr<Decoding> start(const Memory& memory,
-                                  Stepping stepping = Stepping::automatic) const override;
+  std::unique_ptr<Decoding> start(const Memory& memory, Stepping stepping = Stepping::automatic,
+                                  CacheForm cache = CacheForm::f32) const override;
+  std::int64_t cache_bytes(std::int64_t sources, std::int64_t targets,
+                           CacheForm cache) const override {
+    return decoder.cache_bytes(targets, sources, cache);
+  }
   const OutputLayer& output_layer() const override { return output; }
   std::int64_t source_vocabulary() const override { return config_.source_vocabulary; }
   std::int64_t target_vocabulary() const override { return config_.target_vocabulary; }
@@ -97,6 +93,7 @@ class Transformer : public TranslationModel {
   TextEmbedding source, target;
   Stack encoder, decoder;
   OutputLayer output;  // tied to the target's embeddings, or its own
+  std::optional<CopyGate> copy_gate;
 
  private:
   Config config_;

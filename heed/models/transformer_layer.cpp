@@ -40,6 +40,11 @@ void LayerState::reorder(std::span<const std::int64_t> from) {
   if (cross) cross->reorder(from);
 }
 
+void LayerState::join(const LayerState& other) {
+  self->join(*other.self);
+  if (cross) cross->join(*other.cross);
+}
+
 void LayerState::observe(LayerWeights& to, ObservedWeights what) {
   self->weights = what == ObservedWeights::all ? &to.self : nullptr;
   if (cross) cross->weights = what == ObservedWeights::none ? nullptr : &to.cross;
@@ -134,10 +139,17 @@ LayerState TransformerLayer::start(const DecodeStart& from) const {
              multihead_attn != nullptr ? "a decoder layer needs the output of the encoder"
                                        : "an encoder layer has none; use a decoder layer");
   LayerState state;
-  state.self =
-      self_attn->start({.batch = from.memory.defined() ? from.memory.size(0) : from.batch});
+  state.self = self_attn->start(
+      {.batch = from.memory.defined() ? from.memory.size(0) : from.batch, .cache = from.cache});
   if (multihead_attn) state.cross = multihead_attn->start(from);
   return state;
+}
+
+std::int64_t TransformerLayer::cache_bytes(std::int64_t positions, std::int64_t memory,
+                                           CacheForm form) const {
+  const std::int64_t self = self_attn->cache_bytes({.positions = positions, .form = form});
+  if (!multihead_attn) return self;
+  return self + multihead_attn->cache_bytes({.positions = memory, .of_memory = true, .form = form});
 }
 
 Tensor TransformerLayer::step(const Tensor& x, LayerState& state) const {

@@ -36,6 +36,10 @@ struct LayerState {
 
   /// Sequence i becomes what sequence from[i] was.
   void reorder(std::span<const std::int64_t> from);
+  /// Whether sequences of another state of the layer may join, whatever their lengths.
+  bool can_join() const { return self->can_join() && (!cross || cross->can_join()); }
+  /// Copies the sequences of another state of the layer to the end of its own.
+  void join(const LayerState& other);
   /// Each later step writes its attention weights to `to`.
   void observe(LayerWeights& to, ObservedWeights what);
 };
@@ -71,6 +75,8 @@ class TransformerLayer : public Module {
 
   /// Starts decoding; throws if one of the attentions cannot.
   LayerState start(const DecodeStart& from) const;
+  /// Bytes that decoding keeps for one sequence of so many positions and positions of the memory.
+  std::int64_t cache_bytes(std::int64_t positions, std::int64_t memory, CacheForm form) const;
   /// The next positions [B, T, E] -> [B, T, E]: equal to the causal call at these positions.
   Tensor step(const Tensor& x, LayerState& state) const;
 

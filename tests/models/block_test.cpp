@@ -263,19 +263,6 @@ TEST(Block, AttentionWithoutHeadsNeedsNoMultipleOfThem) {
             "(no error)");
 }
 
-TEST(Block, SampledAttentionIsNotTrainable) {
-  EXPECT_THAT(error_message([] { check_trainable("model", "hard"); }),
-              AllOf(HasSubstr("[model] attention \"hard\""), HasSubstr("no gradient"),
-                    HasSubstr("use \"gumbel\"")));
-  EXPECT_EQ(error_message([] { check_trainable("model", "gumbel"); }), "(no error)");
-  for (const Mechanism& mechanism : mechanisms()) {
-    if (!test::fits_self_attention(mechanism.traits)) continue;
-    const std::string message =
-        error_message([&] { check_trainable("model", AttentionChoice(mechanism.name)); });
-    EXPECT_EQ(message != "(no error)", mechanism.name == "hard") << mechanism.name;
-  }
-}
-
 // ---- a Llama block ------------------------------------------------------------------------------
 
 LanguageModelConfig llama() {

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "heed/io/config.h"
+#include "heed/models/recurrent_attention.h"
+#include "heed/models/resnet.h"
 #include "heed/models/transformer.h"
 #include "tests/support/error_message.h"
 
@@ -56,7 +58,7 @@ TEST(ModelKinds, WrongNamesSayWhatThereIs) {
             "\"bag_of_words\"?");
   EXPECT_EQ(complaint(Task::classify, "zzzzzzzz"),
             "[model] there is no kind \"zzzzzzzz\" for task \"classify\": there are classifier, "
-            "bag_of_words");
+            "bag_of_words, self_attentive");
   EXPECT_EQ(complaint(Task::translate, "classifier"),
             "[model] kind \"classifier\" is for task \"classify\", not for \"translate\"");
   EXPECT_THAT(complaint(Task::language, "translator"),
@@ -66,9 +68,24 @@ TEST(ModelKinds, WrongNamesSayWhatThereIs) {
 // A config of the kind, with values that are not the defaults.
 ModelChoice small_choice(const ModelKind& kind) {
   ModelChoice choice(kind);
-  choice.config().set_sizes(
-      {.source_vocabulary = 13, .target_vocabulary = 13, .padding = 2, .classes = 3});
-  io::set_fields(choice, {"embed=24", "dropout=0.25"});
+  choice.config().set_sizes({.source_vocabulary = 13,
+                             .target_vocabulary = 13,
+                             .padding = 2,
+                             .classes = 3,
+                             .picture = {1, 8, 8},
+                             .inputs = 5,
+                             .outputs = 4});
+  if (kind.name == kResNet.name) {
+    io::set_fields(choice, {"stem=3", "attention=non_local"});
+  } else if (kind.name == kRecurrentAttention.name) {
+    io::set_fields(choice, {"patch=4", "hidden=9"});
+  } else if (kind.task == Task::copy) {
+    io::set_fields(choice, {"slots=9", "hidden=7"});
+  } else if (kind.task == Task::answer) {
+    io::set_fields(choice, {"embed=24", "hops=2"});
+  } else {
+    io::set_fields(choice, {"embed=24", "dropout=0.25"});
+  }
   return choice;
 }
 
@@ -86,6 +103,12 @@ TEST(ModelKinds, EveryKindMakesAModelFromItsConfig) {
               kind.task == Task::classify);
     EXPECT_EQ(dynamic_cast<EncodingModel*>(model.get()) != nullptr, kind.task == Task::embed);
     EXPECT_EQ(dynamic_cast<FillingModel*>(model.get()) != nullptr, kind.task == Task::fill);
+    EXPECT_EQ(dynamic_cast<PictureModel*>(model.get()) != nullptr, kind.task == Task::recognise);
+    EXPECT_EQ(dynamic_cast<PointingModel*>(model.get()) != nullptr, kind.task == Task::point);
+    EXPECT_EQ(dynamic_cast<BitModel*>(model.get()) != nullptr, kind.task == Task::copy);
+    EXPECT_EQ(dynamic_cast<ReadingModel*>(model.get()) != nullptr, kind.task == Task::read);
+    EXPECT_EQ(dynamic_cast<AnsweringModel*>(model.get()) != nullptr, kind.task == Task::answer);
+    EXPECT_EQ(dynamic_cast<CaptionModel*>(model.get()) != nullptr, kind.task == Task::caption);
 
     const ModelChoice own = model->choice();
     EXPECT_EQ(own.kind().name, kind.name);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/autograd/tape.h"
+#include "heed/nn/pack_weights.h"
 #include "tests/models/transformer_case.h"
 #include "tests/support/error_message.h"
 
@@ -117,6 +118,77 @@ TEST(StackDecoding, CanStopObserving) {
     decoding->step(columns(c.batch.target, 1, 0, 1));
     for (const LayerWeights& layer : seen) EXPECT_FALSE(layer.cross.defined());
   }
+}
+
+// Row 0 decodes alone for two steps, row 1 joins, and row 2 when row 1 has one token. Each must
+// have the bits of a decoding without company.
+TEST(StackDecoding, SequencesOfDifferentAgesStepTogether) {
+  for (const char* const positions :
+       {"none", "sinusoidal", "learned max_length=20", "axial max_length=20", "rope",
+        "rope scaling=2 scaling_kind=dynamic original_length=4"}) {
+    SCOPED_TRACE(positions);
+    TransformerConfig config = test::small_transformer();
+    config.block.positions = positions;
+    Case c(config);
+    pack_weights(c.model, PackedForm::f32);
+    const NoGrad no_grad;
+    const auto start = [&](std::int64_t row) {
+      Memory memory = c.model.encode(c.batch.source, c.batch.lengths);
+      memory.reorder(std::vector<std::int64_t>{row});
+      return c.model.start(memory, Stepping::cached);
+    };
+    const auto tokens = [&](std::vector<std::int64_t> rows, std::vector<std::int64_t> ages) {
+      std::vector<std::int64_t> ids;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        ids.push_back(c.batch.target.data<std::int64_t>()[rows[i] * 8 + ages[i]]);
+      }
+      return from_values(std::span<const std::int64_t>(ids), {std::ssize(ids), 1});
+    };
+    std::vector<std::vector<Tensor>> alone(3);
+    for (const std::int64_t row : {0, 1, 2}) {
+      const auto decoding = start(row);
+      for (std::int64_t t = 0; t < 8; ++t) {
+        alone[static_cast<std::size_t>(row)].push_back(decoding->step(tokens({row}, {t})));
+      }
+    }
+    const auto together = start(0);
+    ASSERT_TRUE(together->can_join());
+    std::vector<std::int64_t> rows = {0}, ages = {0};
+    for (int step = 0; step < 8; ++step) {
+      if (step == 2 || step == 3) {
+        together->join(*start(step - 1));
+        rows.push_back(step - 1);
+        ages.push_back(0);
+      }
+      if (step == 5) {  // the rows change places
+        together->reorder(std::vector<std::int64_t>{2, 0, 1});
+        rows = {2, 0, 1};
+        ages = {ages[2], ages[0], ages[1]};
+      }
+      const Tensor y = together->step(tokens(rows, ages));
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Tensor& expected =
+            alone[static_cast<std::size_t>(rows[i])][static_cast<std::size_t>(ages[i])];
+        EXPECT_TRUE(test::same_bits(test::row_of(y, static_cast<std::int64_t>(i)),
+                                    test::row_of(expected, 0)))
+            << "row " << rows[i] << ", position " << ages[i];
+        ++ages[i];
+      }
+    }
+  }
+}
+
+TEST(StackDecoding, WhatKeepsNoPagesCannotBeJoined) {
+  TransformerConfig config = test::small_transformer();
+  config.block.positions = "shaw";
+  const Case shaw(config), plain;
+  for (const auto& decoding : {shaw.with_state(), plain.by_replay()}) {
+    EXPECT_FALSE(decoding->can_join());
+    EXPECT_THAT(error_message([&] { decoding->join(*decoding); }), testing::HasSubstr("join"));
+  }
+  const Case other;
+  EXPECT_THAT(error_message([&] { plain.with_state()->join(*other.with_state()); }),
+              testing::HasSubstr("another model"));
 }
 
 TEST(StackDecoding, LeavesNothingOnTheTape) {

@@ -41,7 +41,8 @@ auto naming(const std::string& source, const F& f) {
 
 }  // namespace
 
-std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource& tensors) {
+std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource& tensors,
+                                    std::optional<PackedForm> form) {
   naming(tensors.name(), [&] { import.model.validate(); });
   std::uint64_t stored = 0;  // in f32
   for (const io::TensorEntry& entry : tensors.entries()) {
@@ -62,7 +63,7 @@ std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource
     Generator unused(0);
     model = naming(tensors.name(), [&] { return import.model.make(unused); });
   }
-  import_parameters(*model, import.names, tensors);
+  import_parameters(*model, import.names, tensors, form);
   model->eval();
   return model;
 }

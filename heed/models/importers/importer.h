@@ -30,8 +30,10 @@ struct Importer {
   Import (*read)(const ForeignConfig& config, const io::TensorSource& tensors);
 };
 
-/// The model with the weights of the files, ready for use (not for training).
-std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource& tensors);
+/// The model with the weights of the files, ready for use (not for training); packed if there is a
+/// form.
+std::unique_ptr<Model> import_model(const Import& import, const io::TensorSource& tensors,
+                                    std::optional<PackedForm> form = {});
 
 /// A list without tensors: then the config alone says what a model is.
 io::TensorSource no_tensors();

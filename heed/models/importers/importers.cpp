@@ -12,6 +12,7 @@
 #include "heed/models/importers/llama.h"
 #include "heed/models/importers/marian.h"
 #include "heed/models/importers/mpnet.h"
+#include "heed/models/importers/reformer.h"
 #include "heed/models/importers/roberta.h"
 #include "heed/models/importers/t5.h"
 
@@ -33,6 +34,7 @@ constinit const Importer kImporters[] = {
     kImportGemma2,
     kImportGemma3,
     kImportGpt2,
+    kImportReformer,
     kImportMarian,
     kImportBart,
     kImportMBart,

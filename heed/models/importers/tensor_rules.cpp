@@ -14,6 +14,8 @@
 #include "heed/base/wildcard.h"
 #include "heed/io/printable.h"
 #include "heed/kernels/dequantize.h"
+#include "heed/nn/pack_weights.h"
+#include "heed/nn/weight.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
@@ -57,6 +59,8 @@ std::string substituted(std::string_view pattern, const std::vector<std::string_
 // The shape that a parameter has in the file.
 Shape foreign_shape(const Shape& ours, TensorForm form) {
   if (form == TensorForm::row) return Shape{1, ours[0]};
+  if (form == TensorForm::grid_rows) return Shape{ours[0], 1, ours[1]};
+  if (form == TensorForm::grid_columns) return Shape{1, ours[0], ours[1]};
   if (form == TensorForm::transposed && ours.rank() == 2) return Shape{ours[1], ours[0]};
   return ours;
 }
@@ -75,6 +79,9 @@ Tensor to_ours(const Tensor& theirs, TensorForm form) {
       return theirs * (1.0 / root_of_size(theirs));
     case TensorForm::row:
       return reshape(theirs, {theirs.numel()});
+    case TensorForm::grid_rows:
+    case TensorForm::grid_columns:
+      return reshape(theirs, {theirs.size(0) * theirs.size(1), theirs.size(2)});
   }
   return theirs;
 }
@@ -91,8 +98,18 @@ Tensor to_theirs(const Tensor& ours, TensorForm form) {
       return ours * root_of_size(ours);
     case TensorForm::row:
       return reshape(ours, {1, ours.numel()});
+    case TensorForm::grid_rows:
+    case TensorForm::grid_columns:
+      return reshape(ours, foreign_shape(ours.shape(), form));
   }
   return ours;
+}
+
+// The form of weights that are not to be quantised: what a file has in fewer bits stays so. BF16
+// gives the same results as f32; blocks are multiplied by x in 8 bits.
+PackedForm kept_form(io::TensorType type) {
+  if (type == io::TensorType::BF16) return PackedForm::bf16;
+  return io::info(type).block > 1 ? PackedForm::int4 : PackedForm::f32;
 }
 
 // The source of every parameter, and all that does not fit.
@@ -119,10 +136,26 @@ class ImportPlan {
     const Source& source = sources_.at(key_of(parameter));
     const io::TensorEntry& entry = *source.entry;
     Tensor ours = to_ours(read_tensor(tensors_, entry), source.form);
-    const auto& file = tensors_.files()[entry.file];
     const bool is_copy = ours.storage()->data() != entry.bytes.data();
-    if (file != nullptr && is_copy) file->forget(entry.bytes);
+    if (is_copy) forget(entry);
     return ours;
+  }
+
+  PackedWeight read_packed(const Tensor& parameter, PackedForm form, PackOptions how) const {
+    const Source& source = sources_.at(key_of(parameter));
+    const io::TensorEntry& entry = *source.entry;
+    const bool by_rows = entry.type == io::TensorType::F32 || kernels::can_dequantize(entry.type);
+    if (by_rows && entry.row_major() && source.form == TensorForm::as_is) {
+      return {StoredMatrix{.type = entry.type,
+                           .out = entry.shape[0],
+                           .in = entry.shape[1],
+                           .bytes = entry.bytes,
+                           .file = tensors_.files()[entry.file].get()},
+              form == PackedForm::f32 ? kept_form(entry.type) : form, how};
+    }
+    PackedWeight packed(to_ours(read_tensor(tensors_, entry), source.form), form, how);
+    forget(entry);
+    return packed;
   }
 
  private:
@@ -130,6 +163,10 @@ class ImportPlan {
     const io::TensorEntry* entry;
     TensorForm form;
   };
+
+  void forget(const io::TensorEntry& entry) const {
+    if (const auto& file = tensors_.files()[entry.file]) file->forget(entry.bytes);
+  }
 
   // A bare model lacks the prefix.
   const io::TensorEntry* lookup(std::string_view name, std::string_view prefix) const {
@@ -224,6 +261,23 @@ class ImportPlan {
   std::vector<std::string> problems_;
 };
 
+// Replaces the weights by packed ones; what they were made with is added to `old`.
+void pack_imported(Module& model, const ImportPlan& plan, PackedForm form,
+                   std::vector<Tensor>& old) {
+  const PackChoices choices(model);
+  std::map<ParameterKey, std::shared_ptr<const PackedWeight>> made;  // tied ones stay tied
+  ParameterVisitor([&](const std::string&, Weight& weight) {
+    if (!weight.data.defined()) return;
+    auto& packed = made[key_of(weight.data)];
+    if (!packed) {
+      packed = std::make_shared<const PackedWeight>(
+          plan.read_packed(weight.data, form, choices.of(weight)));
+    }
+    old.push_back(std::exchange(weight.data, {}));
+    weight.packed = packed;
+  }).root(model);
+}
+
 }  // namespace
 
 std::vector<ForeignName> foreign_names(const TensorNames& names, std::string_view ours) {
@@ -241,12 +295,14 @@ std::optional<ForeignName> foreign_name(const TensorNames& names, std::string_vi
   return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
 }
 
-void import_parameters(Module& model, const TensorNames& names, const io::TensorSource& tensors) {
+void import_parameters(Module& model, const TensorNames& names, const io::TensorSource& tensors,
+                       std::optional<PackedForm> form) {
   const NoGrad no_grad;
   const ImportPlan plan(model, names, tensors);
   plan.check();
-  std::map<ParameterKey, Tensor> made;  // tied parameters stay tied
   std::vector<Tensor> old;  // kept until the end, so that no new tensor gets their address
+  if (form) pack_imported(model, plan, *form, old);
+  std::map<ParameterKey, Tensor> made;  // tied parameters stay tied
   const auto replace = [&](const std::string&, Tensor& parameter) {
     const ParameterKey key = key_of(parameter);
     const auto found = made.find(key);

@@ -16,16 +16,19 @@
 
 #include "heed/io/tensor_source.h"
 #include "heed/nn/module.h"
+#include "heed/nn/packed_weight.h"
 
 namespace heed {
 
 /// How the tensor of the file differs from the parameter.
 enum class TensorForm : std::uint8_t {
   as_is,
-  transposed,  ///< A matrix [in, out] rather than [out, in]; vectors are as they are.
-  less_one,    ///< The weight of a norm less 1 (Gemma).
-  times_root,  ///< The weight of a norm, multiplied by the square root of its size (T5).
-  row,         ///< A vector as a matrix of one row.
+  transposed,    ///< A matrix [in, out] rather than [out, in]; vectors are as they are.
+  less_one,      ///< The weight of a norm less 1 (Gemma).
+  times_root,    ///< The weight of a norm, multiplied by the square root of its size (T5).
+  row,           ///< A vector as a matrix of one row.
+  grid_rows,     ///< A matrix [R, F] as [R, 1, F]: the vectors of the rows of a grid (Reformer).
+  grid_columns,  ///< A matrix [C, F] as [1, C, F]: those of its columns.
 };
 
 struct TensorRule {
@@ -57,8 +60,11 @@ std::vector<ForeignName> foreign_names(const TensorNames& names, std::string_vie
 /// Replaces the parameters of a model with the tensors of a file: in place where the file has them
 /// as heed computes with them, else as copies in f32. Names, shapes and types of all tensors are
 /// compared first; the error lists what is missing, left over or of another shape. The parameters
-/// are read-only and require no gradient.
-void import_parameters(Module& model, const TensorNames& names, const io::TensorSource& tensors);
+/// are read-only and require no gradient. With a form, weights are packed in it one after another
+/// (heed/nn/pack_weights.h), so that no other copy of the model is in memory; with f32, weights
+/// that the file has in BF16 or in blocks of GGUF stay so.
+void import_parameters(Module& model, const TensorNames& names, const io::TensorSource& tensors,
+                       std::optional<PackedForm> form = {});
 
 /// The parameters of a model as the tensors of the other program, under its names. Tied parameters
 /// are there once, under the first of their names that no other parameter has: two embeddings that

@@ -7,7 +7,10 @@
 #include "heed/io/json.h"
 #include "heed/models/language_model.h"
 #include "heed/nn/checkpoint_file.h"
+#include "heed/nn/pack_weights.h"
+#include "heed/nn/packed_file.h"
 #include "heed/tensor/create.h"
+#include "tests/models/importers/hf_case.h"
 #include "tests/models/model_case.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
@@ -109,6 +112,28 @@ TEST(Importer, ErrorsOfSizesNameTheFile) {
   EXPECT_THAT(error_message(
                   [&] { import_model(import, io::TensorSource::open(dir / "model.safetensors")); }),
               AllOf(HasSubstr("[import]"), HasSubstr("model.safetensors"), HasSubstr("heads 3")));
+}
+
+// While they are read, or afterwards. The matrices of GPT-2 are transposed.
+TEST(ImportModel, PacksWeights) {
+  const NoGrad no_grad;
+  for (const std::string name : {"llama", "gpt2"}) {
+    SCOPED_TRACE(name);
+    const test::HfCase golden{name};
+    const io::TensorSource tensors = io::TensorSource::open(golden.path());
+    const auto logits = [&](const Model& model) {
+      const auto& causal = dynamic_cast<const CausalModel&>(model);
+      return causal.output_layer()(causal(golden["in.ids"]));
+    };
+    for (const PackedForm form :
+         {PackedForm::f32, PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
+      const auto expected = import_model(golden.import(), tensors);
+      pack_weights(*expected, form);
+      const auto model = import_model(golden.import(), tensors, form);
+      EXPECT_EQ(packed_form(*model), form);
+      EXPECT_TRUE(test::same_bits(logits(*model), logits(*expected)));
+    }
+  }
 }
 
 }  // namespace
