@@ -58,10 +58,11 @@ Entry entry_of(const Translator& translator, const Translated& translated) {
   const Tokenizer &from = *translator.source(), &to = *translator.target();
   for (const std::int32_t id : translated.source) entry.source.push_back(piece(from, id));
   entry.target_read.push_back(piece(to, translator.frame().start));
-  for (const std::int32_t id : tokens) {
-    entry.target.push_back(piece(to, id));
-    entry.target_read.push_back(entry.target.back());
+  for (const std::int32_t id : tokens) entry.target.push_back(piece(to, id));
+  for (const CopiedToken& one : translated.found[0].hypothesis.copied) {
+    entry.target[static_cast<std::size_t>(one.at)] = unicode::make_valid(one.word);
   }
+  entry.target_read.insert(entry.target_read.end(), entry.target.begin(), entry.target.end());
   const bool has_end = edges_of(translator, translated.found[0].hypothesis).target_after > 0;
   if (has_end) {
     entry.target.push_back(piece(to, translator.format().ends.front()));

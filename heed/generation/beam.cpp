@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "heed/generation/lockstep.h"
-
 namespace heed {
 namespace {
 
@@ -86,28 +84,44 @@ std::vector<Candidate> candidates(const Lockstep& lockstep, std::int64_t begin, 
   return all;
 }
 
-// Finishes the candidates of one sentence that are complete, and adds those that continue to
-// `extensions`.
-void choose(const Lockstep& lockstep, const SearchPlan& plan, std::span<const Candidate> candidates,
-            Finished& finished, std::vector<Extension>& extensions) {
-  const auto beam = static_cast<std::size_t>(plan.options.beam_size);
-  const std::span<const Candidate> best = candidates.first(std::min(beam, candidates.size()));
+class Beam : public SentenceSearch {
+ public:
+  explicit Beam(const SearchSentence& sentence)
+      : plan_(sentence.plan), finished_(*plan_, longest_of(sentence)) {}
+
+  SearchNeeds needs() const override {
+    return {.tokens = tokens_of_row(*plan_), .changed = ChangedScores::log_probabilities};
+  }
+  void choose(const Lockstep& lockstep, std::int64_t begin, std::int64_t end,
+              std::vector<Extension>& extensions) override;
+  NBest take() override { return finished_.take(); }
+
+ private:
+  std::shared_ptr<const SearchPlan> plan_;
+  Finished finished_;
+};
+
+void Beam::choose(const Lockstep& lockstep, std::int64_t begin, std::int64_t end,
+                  std::vector<Extension>& extensions) {
+  const std::vector<Candidate> all = candidates(lockstep, begin, end);
+  const auto beam = static_cast<std::size_t>(plan_->options.beam_size);
+  const std::span<const Candidate> best = std::span(all).first(std::min(beam, all.size()));
   std::vector<bool> is_complete;
   for (const Candidate& c : best) {
     const std::optional<Finish> finish = lockstep.finish(c.extension);
     is_complete.push_back(finish.has_value());
-    if (finish) finished.add(lockstep.finished(c.extension, *finish));
+    if (finish) finished_.add(lockstep.finished(c.extension, *finish));
   }
   // All hypotheses of a sentence have the same length, so those that cannot change the result come
   // last, and so do all their extensions: dropping them does not affect the others. An estimate
   // keeps all or none.
-  const bool is_exact = plan.options.stopping == Stopping::exact;
+  const bool is_exact = plan_->options.stopping == Stopping::exact;
   std::size_t running = 0;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const Candidate& c = candidates[i];
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Candidate& c = all[i];
     if (running == beam) break;
     const std::int64_t tokens = 1 + std::ssize(lockstep.sequence(c.extension.row).so_far.tokens);
-    if ((is_exact || running == 0) && !finished.hopeful(c.rank, tokens)) break;
+    if ((is_exact || running == 0) && !finished_.hopeful(c.rank, tokens)) break;
     if (i < best.size() ? is_complete[i] : lockstep.finish(c.extension).has_value()) continue;
     extensions.push_back(c.extension);
     ++running;
@@ -116,29 +130,13 @@ void choose(const Lockstep& lockstep, const SearchPlan& plan, std::span<const Ca
 
 }  // namespace
 
+std::unique_ptr<SentenceSearch> make_beam(const SearchSentence& sentence) {
+  return std::make_unique<Beam>(sentence);
+}
+
 std::vector<NBest> beam_search(StepModel& model, std::span<const Start> starts,
                                const SearchPlan& plan) {
-  Lockstep lockstep(model, starts, plan, 1, ChangedScores::log_probabilities);
-  std::vector<Finished> finished;
-  for (std::int64_t i = 0; i < lockstep.sentences(); ++i) {
-    finished.emplace_back(plan, lockstep.longest(i));
-  }
-  std::vector<Extension> extensions;
-  while (lockstep.rows() > 0) {
-    lockstep.step(tokens_of_row(plan));
-    extensions.clear();
-    for (std::int64_t begin = 0, end = 0; begin < lockstep.rows(); begin = end) {
-      const std::int64_t sentence = lockstep.sequence(begin).sentence;
-      while (end < lockstep.rows() && lockstep.sequence(end).sentence == sentence) ++end;
-      choose(lockstep, plan, candidates(lockstep, begin, end),
-             finished[static_cast<std::size_t>(sentence)], extensions);
-    }
-    lockstep.advance(extensions);
-  }
-  std::vector<NBest> results;
-  results.reserve(finished.size());
-  for (Finished& found : finished) results.push_back(found.take());
-  return results;
+  return run_searches(model, starts, plan, make_beam);
 }
 
 }  // namespace heed

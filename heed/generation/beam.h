@@ -7,17 +7,15 @@
 // finished ones by score; options.h says when a sentence stops.
 #pragma once
 
-#include <span>
-#include <vector>
-
-#include "heed/generation/hypothesis.h"
-#include "heed/generation/plan.h"
-#include "heed/generation/step_model.h"
+#include "heed/generation/running_searches.h"
 
 namespace heed {
 
-/// The n best of each sentence. With exact stopping, a beam of 1 continues after the first end; for
-/// plain greedy search use greedy.h.
+/// The search for the n best of a sentence. With exact stopping, a beam of 1 continues after the
+/// first end; for plain greedy search use greedy.h.
+std::unique_ptr<SentenceSearch> make_beam(const SearchSentence& sentence);
+
+/// The same for a batch.
 std::vector<NBest> beam_search(StepModel& model, std::span<const Start> starts,
                                const SearchPlan& plan);
 

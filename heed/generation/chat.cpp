@@ -51,9 +51,10 @@ GeneratedText Chat::answer(std::string_view message, const GenerateOptions& opti
   const Prompt prompt = read_chat(generator_, messages);
   // Steps that end with an exception are not used again.
   std::unique_ptr<EndlessSteps> steps = std::move(steps_);
-  if (steps == nullptr || !steps->continue_to(prompt.tokens)) {
+  const CacheForm cache = options.search.cache;
+  if (steps == nullptr || steps->cache() != cache || !steps->continue_to(prompt.tokens)) {
     steps = std::make_unique<EndlessSteps>(*generator_.model, 1, prompt.tokens,
-                                           generator_.model->max_length());
+                                           generator_.model->max_length(), cache);
   }
   std::vector<GeneratedText> found = generate_text(generator_, prompt, options, hooks, *steps);
   HEED_CHECK(!found.empty(), "[chat] the model and the options allow no answer");

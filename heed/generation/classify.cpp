@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "heed/autograd/tape.h"
+#include "heed/base/error.h"
+#include "heed/generation/folder_format.h"
 #include "heed/generation/ordering.h"
 #include "heed/io/config.h"
 #include "heed/ops/elementwise.h"
@@ -89,6 +91,53 @@ std::vector<std::size_t> by_probability(std::span<const float> probabilities) {
   std::ranges::stable_sort(
       order, [&](std::size_t a, std::size_t b) { return probabilities[a] > probabilities[b]; });
   return order;
+}
+
+// ---- folders ------------------------------------------------------------------------------------
+
+namespace {
+
+struct ClassifierKeys {
+  std::string tokenizer;
+  std::vector<std::string> labels;
+  Scoring scoring = Scoring::softmax;
+  TextFrame frame = TextFrame::begin;
+
+  void fields(io::Fields& field, bool is_imported) {
+    if (!is_imported) field("tokenizer", tokenizer, "file of the tokenizer");
+    field("labels", labels, "names of the classes");
+    if (is_imported) return;
+    field("scoring", scoring, "what the scores of classes become");
+    field("frame", frame, "tokens around a text");
+  }
+  LoadedModel read(std::unique_ptr<Model> model, const std::filesystem::path& folder) const {
+    TextClassifier classifier{as_interface<ClassificationModel>(std::move(model)),
+                              load_tokenizer(folder / tokenizer), labels, frame, scoring};
+    check_vocabulary(classifier.model->vocabulary(), *classifier.tokenizer, folder, frame);
+    HEED_CHECK(classifier.model->classes() == std::ssize(labels),
+               "[model] {}: the model has {} classes, and there are {} labels: they do not belong "
+               "together",
+               folder.string(), classifier.model->classes(), labels.size());
+    return classifier;
+  }
+};
+
+}  // namespace
+
+constinit const FolderFormat kClassifierFolder =
+    folder_format<ClassifierKeys, import_classifier>(Task::classify);
+
+TextClassifier load_text_classifier(const std::filesystem::path& place, WeightForm form) {
+  return std::get<TextClassifier>(load_task(place, Task::classify, form));
+}
+
+void save_model(const TextClassifier& classifier, const std::filesystem::path& folder) {
+  ClassifierKeys keys{.tokenizer = "",
+                      .labels = classifier.labels,
+                      .scoring = classifier.scoring,
+                      .frame = classifier.frame};
+  if (!classifier.origin) keys.tokenizer = write_tokenizer(*classifier.tokenizer, folder);
+  save_folder(*classifier.model, std::move(keys), classifier.origin, folder);
 }
 
 }  // namespace heed

@@ -14,8 +14,13 @@
 
 namespace heed {
 
+struct FolderFormat;
+
 /// The tokens of a text as the model reads them, at most `longest`.
 ReadText read_text(const TextClassifier& classifier, const TextOrPair& text, std::int64_t longest);
+
+/// The format of its folders (folder_format.h).
+extern const FolderFormat kClassifierFolder;
 
 /// The probabilities of the labels, in the classifier's order, for each text of a batch; of
 /// regression, numbers.

@@ -24,14 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Model& model_of(LoadedModel& loaded) {
+// Null for a model that was not imported.
+std::shared_ptr<Origin> origin_of(const LoadedModel& loaded) {
   return std::visit(
-      [](auto& model) -> Model& {
-        if constexpr (requires { model.model(); }) {
-          return model.model();
-        } else {
-          return *model.model;
-        }
+      [](const auto& model) -> std::shared_ptr<Origin> {
+        if constexpr (requires { model.origin; }) return model.origin;
+        return {};
       },
       loaded);
 }
@@ -73,10 +71,9 @@ std::int64_t head_size_of(const ForeignConfig& config) {
 
 void convert_model(const std::filesystem::path& place, const std::filesystem::path& to,
                    PackedForm form) {
-  LoadedModel loaded = load_model(place);
-  Model& model = model_of(loaded);
-  model.merge_adapters();
-  if (form != PackedForm::f32) pack_weights(model, form);
+  const bool is_plain = form == PackedForm::f32 || stored_form(place);  // a stored form is refused
+  LoadedModel loaded = load_model(place, is_plain ? WeightForm() : form);
+  model_of(loaded).merge_adapters();
   io::write_folder(to, [&](const fs::path& folder) {
     std::visit([&](const auto& any) { save_model(any, folder); }, loaded);
   });
@@ -87,8 +84,7 @@ void export_model(const std::filesystem::path& place, const std::filesystem::pat
   LoadedModel loaded = load_model(place, stored);
   if (stored) unpack_weights(model_of(loaded));
   model_of(loaded).merge_adapters();
-  const std::shared_ptr<Origin> origin =
-      std::visit([](const auto& model) { return model.origin; }, loaded);
+  const std::shared_ptr<Origin> origin = origin_of(loaded);
   HEED_CHECK(origin,
              "[export] {} was not imported, so there is no architecture of Hugging Face that it is "
              "known to have: only imported models can be exported, also after training",

@@ -5,6 +5,7 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/generation/folder_format.h"
 #include "heed/generation/ordering.h"
 #include "heed/io/config.h"
 #include "heed/tensor/create.h"
@@ -100,6 +101,43 @@ void NearestTexts::add(const std::string& text, std::span<const float> vector) {
     best.insert(place, {similarity, number, text});
     if (is_full) best.pop_back();
   }
+}
+
+// ---- folders ------------------------------------------------------------------------------------
+
+namespace {
+
+struct EmbedderKeys {
+  std::string tokenizer, prompt;
+  TextFrame frame = TextFrame::begin;
+
+  void fields(io::Fields& field, bool is_imported) {
+    if (is_imported) return;
+    field("tokenizer", tokenizer, "file of the tokenizer");
+    field("prompt", prompt, "text before every text");
+    field("frame", frame, "tokens around a text");
+  }
+  LoadedModel read(std::unique_ptr<Model> model, const std::filesystem::path& folder) const {
+    TextEmbedder embedder{as_interface<EncodingModel>(std::move(model)),
+                          load_tokenizer(folder / tokenizer), frame, prompt};
+    check_vocabulary(embedder.model->vocabulary(), *embedder.tokenizer, folder, frame);
+    return embedder;
+  }
+};
+
+}  // namespace
+
+constinit const FolderFormat kEmbedderFolder =
+    folder_format<EmbedderKeys, import_embedder>(Task::embed);
+
+TextEmbedder load_text_embedder(const std::filesystem::path& place, WeightForm form) {
+  return std::get<TextEmbedder>(load_task(place, Task::embed, form));
+}
+
+void save_model(const TextEmbedder& embedder, const std::filesystem::path& folder) {
+  EmbedderKeys keys{.tokenizer = "", .prompt = embedder.prompt, .frame = embedder.frame};
+  if (!embedder.origin) keys.tokenizer = write_tokenizer(*embedder.tokenizer, folder);
+  save_folder(*embedder.model, std::move(keys), embedder.origin, folder);
 }
 
 }  // namespace heed

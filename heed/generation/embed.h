@@ -15,6 +15,11 @@
 
 namespace heed {
 
+struct FolderFormat;
+
+/// The format of folders of sentence encoders (folder_format.h).
+extern const FolderFormat kEmbedderFolder;
+
 struct EmbedOptions {
   std::optional<Pooling> pooling = {};     // none: as in the model's config
   std::optional<bool> normalize = {};      // to length 1; none: as in the model's config

@@ -6,12 +6,14 @@
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/generation/decoding_steps.h"
+#include "heed/generation/prompt_parts.h"
 
 namespace heed {
 
 EndlessSteps::EndlessSteps(const CausalModel& model, std::int64_t rows,
-                           std::span<const std::int32_t> prompt, std::int64_t context)
-    : model_(model), context_(context) {
+                           std::span<const std::int32_t> prompt, std::int64_t context,
+                           CacheForm cache)
+    : model_(model), context_(context), cache_(cache) {
   HEED_CHECK(!prompt.empty(), "[generate] the prompt has no tokens: give at least one character");
   HEED_CHECK(context >= 2, "[generate] a context of {} tokens: it must be at least 2", context);
   read_.assign(static_cast<std::size_t>(rows), {prompt.begin(), prompt.end() - 1});
@@ -50,16 +52,13 @@ void EndlessSteps::reorder(std::span<const std::int64_t> from) {
 // There is room for one more token at least, since half of the context is left free.
 void EndlessSteps::begin() {
   const NoGrad no_grad;
-  std::unique_ptr<Decoding> decoding = model_.start(rows());
-  std::vector<std::int32_t> kept;
+  std::unique_ptr<Decoding> decoding = model_.start(rows(), cache_);
   for (std::vector<std::int32_t>& row : read_) {
-    if (std::ssize(row) >= context_) {
-      row.erase(row.begin(), row.end() - static_cast<std::ptrdiff_t>(context_ / 2));
-      is_whole_ = false;
-    }
-    kept.insert(kept.end(), row.begin(), row.end());
+    if (std::ssize(row) < context_) continue;
+    row.erase(row.begin(), row.end() - static_cast<std::ptrdiff_t>(context_ / 2));
+    is_whole_ = false;
   }
-  if (!kept.empty()) decoding->step(ids_of(kept, rows()));
+  read_in_parts(*decoding, read_);
   filled_ = read_.empty() ? 0 : std::ssize(read_[0]);
   decoding_ = decoding.get();
   steps_ = std::make_unique<DecodingSteps>(model_.output_layer(), rows(), std::move(decoding));

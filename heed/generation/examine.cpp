@@ -7,6 +7,7 @@
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/generation/decoding_steps.h"
+#include "heed/models/copying.h"
 #include "heed/ops/cross_entropy.h"
 #include "heed/ops/join.h"
 #include "heed/ops/reduce.h"
@@ -18,8 +19,22 @@ namespace {
 
 std::vector<std::int32_t> after_start(const Translator& translator, const WrittenFor& written) {
   std::vector<std::int32_t> read = {translator.frame().start};
-  read.insert(read.end(), written.tokens.begin(), written.tokens.end());
+  for (const std::int32_t token : written.tokens) {
+    read.push_back(written.copied != nullptr ? written.copied->known(token) : token);
+  }
   return read;
+}
+
+// Log-probabilities [1, T, V + words] of a model that copies.
+Tensor copying_scores(const TranslationModel& model, const Tensor& read, const Memory& memory,
+                      const CopiedWords& copied) {
+  CopySteps steps;
+  const Tensor y = copying_of(model)->decode_copying(read, memory, steps);  // [1, T, E]
+  const auto T = static_cast<std::size_t>(y.size(1));
+  const auto shared = std::make_shared<const CopiedWords>(copied);
+  const CopyScores copies{
+      .gate = squeeze(steps.gate, 0), .weights = squeeze(steps.weights, 0), .sources = {T, shared}};
+  return unsqueeze(TokenScores(squeeze(y, 0), model.output_layer(), copies).all(), 0);
 }
 
 // Scores [1, T, V] as searches see them: tokens that are never chosen may have probability 0.
@@ -53,16 +68,24 @@ Hypothesis examine_score(const Translator& translator, const WrittenFor& written
                          const SearchOptions& options) {
   const NoGrad no_grad;
   const TranslationModel& model = translator.model();
-  const Memory memory = model.encode(ids_of(written.source, 1));                       // [1, S, E]
-  const Tensor y = model.decode(ids_of(after_start(translator, written), 1), memory);  // [1, T, E]
+  const Memory memory = model.encode(ids_of(written.source, 1));    // [1, S, E]
+  const Tensor read = ids_of(after_start(translator, written), 1);  // [1, T]
   std::vector<std::int32_t> expected(written.tokens.begin(), written.tokens.end());
   expected.push_back(translator.format().ends.front());
-  const Tensor scores = searched(translator.format(), model.output_layer()(y));  // [1, T, V]
+  const bool copies = copying_of(model) != nullptr;
+  HEED_CHECK(!copies || written.copied != nullptr,
+             "[score] the model copies words of its sources: give those of this one "
+             "(Translator::copied)");
+  const Tensor scores =
+      copies ? copying_scores(model, read, memory, *written.copied)
+             : searched(translator.format(),
+                        model.output_layer()(model.decode(read, memory)));  // [1, T, V]
   const Tensor surprise =
       cross_entropy(scores, ids_of(expected, 1), {.reduction = Reduction::none});  // [1, T]
   const std::size_t forced = count_forced(translator, written.tokens);
   Hypothesis result;
   result.tokens.assign(written.tokens.begin(), written.tokens.end());
+  if (written.copied != nullptr) name_copied(*written.copied, result);
   for (const float s : surprise.values<float>()) {
     const bool is_forced = result.token_log_probabilities.size() < forced;
     result.token_log_probabilities.push_back(is_forced ? 0.0f : -s);
@@ -84,6 +107,7 @@ ModelWeights examine_weights(const Translator& translator, const WrittenFor& wri
 Tensor source_attention(const ModelWeights& weights, std::optional<std::int64_t> layer) {
   const NoGrad no_grad;
   const auto layers = std::ssize(weights.decoder);
+  HEED_CHECK(layers > 0, "[alignment] the model has no attention to the source");
   HEED_CHECK(!layer || (*layer >= 1 && *layer <= layers),
              "[alignment] layer {}: the decoder has layers 1 to {}", layer.value_or(0), layers);
   std::vector<Tensor> chosen;

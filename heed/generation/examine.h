@@ -17,6 +17,8 @@ namespace heed {
 struct WrittenFor {
   std::span<const std::int32_t> source;
   std::span<const std::int32_t> tokens;
+  /// Of a source whose model copies; the tokens may have its words (Translator::read_result).
+  const CopiedWords* copied = nullptr;
 };
 
 /// The tokens with their log-probabilities and score, under the length penalty of the options. As

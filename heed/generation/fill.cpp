@@ -4,6 +4,7 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/generation/folder_format.h"
 #include "heed/generation/ordering.h"
 #include "heed/io/config.h"
 #include "heed/ops/index.h"
@@ -126,6 +127,47 @@ std::vector<FilledText> fill_texts(const TextFiller& filler, std::span<const std
   };
   for_batches(lengths, {.batch_tokens = options.batch_tokens}, on_batch, run);
   return results;
+}
+
+// ---- folders ------------------------------------------------------------------------------------
+
+namespace {
+
+struct FillerKeys {
+  std::string tokenizer;
+  std::int64_t mask = 0;
+  TextFrame frame = TextFrame::begin;
+
+  void fields(io::Fields& field, bool is_imported) {
+    if (is_imported) return;
+    field("tokenizer", tokenizer, "file of the tokenizer");
+    field("mask", mask, "the token that stands for a masked one", {.min = 0});
+    field("frame", frame, "tokens around a text");
+  }
+  LoadedModel read(std::unique_ptr<Model> model, const std::filesystem::path& folder) const {
+    TextFiller filler{as_interface<FillingModel>(std::move(model)),
+                      load_tokenizer(folder / tokenizer), static_cast<std::int32_t>(mask), frame};
+    check_vocabulary(filler.model->vocabulary(), *filler.tokenizer, folder, frame);
+    HEED_CHECK(mask < filler.tokenizer->size(),
+               "[model] {}: the mask is token {}, the tokenizer has {} tokens: they do not belong "
+               "together",
+               folder.string(), mask, filler.tokenizer->size());
+    return filler;
+  }
+};
+
+}  // namespace
+
+constinit const FolderFormat kFillerFolder = folder_format<FillerKeys, import_filler>(Task::fill);
+
+TextFiller load_text_filler(const std::filesystem::path& place, WeightForm form) {
+  return std::get<TextFiller>(load_task(place, Task::fill, form));
+}
+
+void save_model(const TextFiller& filler, const std::filesystem::path& folder) {
+  FillerKeys keys{.tokenizer = "", .mask = filler.mask, .frame = filler.frame};
+  if (!filler.origin) keys.tokenizer = write_tokenizer(*filler.tokenizer, folder);
+  save_folder(*filler.model, std::move(keys), filler.origin, folder);
 }
 
 }  // namespace heed

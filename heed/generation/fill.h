@@ -14,6 +14,11 @@
 
 namespace heed {
 
+struct FolderFormat;
+
+/// The format of folders of models of masked tokens (folder_format.h).
+extern const FolderFormat kFillerFolder;
+
 /// A token that may stand at a masked position.
 struct Filling {
   std::int32_t id = 0;

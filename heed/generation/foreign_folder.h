@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "heed/generation/text_model.h"
 #include "heed/generation/translator.h"
@@ -24,6 +25,7 @@ struct ForeignFolder {
   Import import;
   /// Makes the model; none: import_model() does. A converted folder has heed's own weights.
   std::function<std::unique_ptr<Model>()> make_model = {};
+  std::optional<PackedForm> form = {};  ///< That import_model() packs weights in.
 };
 
 /// Whether a folder holds a model of another program, or a file is one.
@@ -44,8 +46,9 @@ std::unique_ptr<Interface> as_interface(std::unique_ptr<Model> model) {
 /// The model of a folder as the interface of its task.
 template <typename Interface>
 std::unique_ptr<Interface> import_as(const ForeignFolder& folder) {
-  std::unique_ptr<Model> model =
-      folder.make_model ? folder.make_model() : import_model(folder.import, folder.tensors);
+  std::unique_ptr<Model> model = folder.make_model
+                                     ? folder.make_model()
+                                     : import_model(folder.import, folder.tensors, folder.form);
   return as_interface<Interface>(std::move(model));
 }
 

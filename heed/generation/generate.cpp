@@ -1,16 +1,17 @@
 #include "heed/generation/generate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/base/memory.h"
 #include "heed/generation/endless_steps.h"
-#include "heed/generation/json_rule.h"
-#include "heed/generation/plan.h"
+#include "heed/generation/folder_format.h"
+#include "heed/generation/generation_request.h"
 #include "heed/generation/search.h"
-#include "heed/generation/stop_text.h"
 #include "heed/generation/watched_steps.h"
 #include "heed/io/config.h"
 #include "heed/text/decode_stream.h"
@@ -18,83 +19,17 @@
 namespace heed {
 namespace {
 
-using Tokens = std::vector<std::int32_t>;
-
-// Whether the search follows a single sequence, so that its text can be told as it grows.
-bool is_single(const SearchOptions& options) {
-  return options.method == SearchMethod::sample ? options.n_best == 1 : options.beam_size == 1;
-}
-
-// Passes on the text of one sequence, except an end that may be the beginning of a stop string.
-class Teller {
- public:
-  Teller(const DecodeStream& begun, const GenerateOptions& options, const GenerateHooks& hooks)
-      : stream_(begun), stops_(options.stop), on_text_(hooks.on_text) {}
-
-  void add(std::int32_t token) {
-    text_ += stream_.add(token);
-    tell(text_.size() - count_held_back(text_, stops_));
-  }
-  /// The rest of the whole text.
-  void finish(std::string whole) {
-    text_ = std::move(whole);
-    tell(text_.size());
-  }
-
- private:
-  void tell(std::size_t end) {
-    if (end <= told_) return;
-    on_text_(text_.substr(told_, end - told_));
-    told_ = end;
-  }
-
-  DecodeStream stream_;
-  std::span<const std::string> stops_;
-  const std::function<void(const std::string& text)>& on_text_;
-  std::string text_;
-  std::size_t told_ = 0;
-};
-
-SearchPlan plan_of(const TextGenerator& generator, const Prompt& prompt,
-                   const GenerateOptions& options) {
-  const Tokenizer& tokenizer = *generator.tokenizer;
-  SearchOptions search = options.search;
-  if (options.ignore_end || generator.ends.empty()) search.min_length = search.max_length;
-  const SpecialTokens special = tokenizer.special();
-  SearchPlan plan =
-      make_plan(search, special, generator.ends.empty() ? Tokens{special.end} : generator.ends,
-                prompt.tokens);
-  plan.is_cut = true;
-  if (!options.stop.empty()) plan.stop = stop_at(tokenizer, options.stop, prompt.tokens);
-  if (options.json_object) {
-    JsonRule json = require_json(tokenizer, prompt.tokens);
-    plan.rules.push_back(std::move(json.rule));
-    plan.stop = [before = std::move(plan.stop),
-                 complete = std::move(json.stop)](std::span<const std::int32_t> tokens) {
-      return complete(tokens) || (before && before(tokens));
-    };
-  }
-  // A model may have more outputs than there are tokens, so that their number is a round one.
-  const std::int64_t outputs = generator.model->vocabulary(), tokens = tokenizer.size();
-  if (outputs > tokens) {
-    Tokens unused(static_cast<std::size_t>(outputs - tokens));
-    std::iota(unused.begin(), unused.end(), static_cast<std::int32_t>(tokens));
-    plan.rules.push_back(ban_tokens(std::move(unused)));
-  }
-  return plan;
-}
-
-// The text of a result, which a stop string may cut.
-GeneratedText text_of(const Hypothesis& found, DecodeStream stream,
-                      std::span<const std::string> stops) {
-  GeneratedText result{.text = "", .hypothesis = found};
-  for (const std::int32_t token : found.tokens) result.text += stream.add(token);
-  result.text += stream.finish();
-  if (const auto stop = find_stop(result.text, stops)) {
-    result.text.resize(*stop);
-    result.hypothesis.finish = Finish::stop;
-  }
-  return result;
+// Throws if the texts would not fit into memory.
+void check_texts_fit(const TextGenerator& generator, const Prompt& prompt,
+                     const SearchOptions& search) {
+  const std::int64_t rows =
+      search.method == SearchMethod::sample ? search.n_best : search.beam_size;
+  const std::int64_t room = generator.model->max_length() - std::ssize(prompt.tokens);
+  const std::int64_t tokens =
+      std::ssize(prompt.tokens) + std::clamp<std::int64_t>(room, 0, search.max_length);
+  check_memory(rows * generator.model->cache_bytes(tokens, search.cache), "generate",
+               fmt::format("the cache of {} texts of {} tokens", rows, tokens),
+               "use cache = bf16 or int8, or a smaller max_length or beam_size");
 }
 
 }  // namespace
@@ -146,7 +81,10 @@ std::vector<GeneratedText> generate_text(const TextGenerator& generator, const P
                                          const GenerateOptions& options,
                                          const GenerateHooks& hooks) {
   options.validate();
-  EndlessSteps steps(*generator.model, 1, prompt.tokens, generator.model->max_length());
+  check_prompt(generator, prompt);
+  check_texts_fit(generator, prompt, options.search);
+  EndlessSteps steps(*generator.model, 1, prompt.tokens, generator.model->max_length(),
+                     options.search.cache);
   return generate_text(generator, prompt, options, hooks, steps);
 }
 
@@ -155,10 +93,7 @@ std::vector<GeneratedText> generate_text(const TextGenerator& generator, const P
                                          EndlessSteps& steps) {
   const NoGrad no_grad;
   options.validate();
-  // The text of a token may depend on those before it, the prompt's too.
-  DecodeStream begun(*generator.tokenizer);
-  for (const std::int32_t token : prompt.tokens) begun.add(token);
-  Teller teller(begun, options, hooks);
+  TextTeller teller(generator, prompt, options, hooks.on_text);
   const bool tells = hooks.on_text && is_single(options.search);
   bool is_begun = false;
   WatchedSteps watched(steps, [&](std::span<const std::int32_t> last) {
@@ -166,16 +101,44 @@ std::vector<GeneratedText> generate_text(const TextGenerator& generator, const P
     const bool is_chosen = std::exchange(is_begun, true);  // the first is the prompt's
     if (is_chosen && tells && last.size() == 1) teller.add(last[0]);
   });
-  const Start start{
-      .token = prompt.tokens.back(), .source_length = std::nullopt, .stream = hooks.stream};
-  const SearchPlan plan = plan_of(generator, prompt, options);
-  const std::vector<NBest> found_all = search(watched, {&start, 1}, plan);
-  std::vector<GeneratedText> results;
-  for (const Hypothesis& found : found_all[0]) {
-    results.push_back(text_of(found, begun, options.stop));
-  }
+  const Request request = generation_request(generator, prompt, options, hooks.stream);
+  const std::vector<NBest> found = search(watched, {&request.start, 1}, *request.plan);
+  std::vector<GeneratedText> results = texts_of(generator, prompt, options, found[0]);
   if (tells && !results.empty()) teller.finish(results[0].text);
   return results;
+}
+
+// ---- folders ------------------------------------------------------------------------------------
+
+namespace {
+
+struct GeneratorKeys {
+  std::string tokenizer;
+
+  void fields(io::Fields& field, bool is_imported) {
+    if (!is_imported) field("tokenizer", tokenizer, "file of the tokenizer");
+  }
+  LoadedModel read(std::unique_ptr<Model> model, const std::filesystem::path& folder) const {
+    TextGenerator generator{as_interface<CausalModel>(std::move(model)),
+                            load_tokenizer(folder / tokenizer)};
+    check_vocabulary(generator.model->vocabulary(), *generator.tokenizer, folder);
+    return generator;
+  }
+};
+
+}  // namespace
+
+constinit const FolderFormat kGeneratorFolder =
+    folder_format<GeneratorKeys, import_generator>(Task::language);
+
+TextGenerator load_text_generator(const std::filesystem::path& place, WeightForm form) {
+  return std::get<TextGenerator>(load_task(place, Task::language, form));
+}
+
+void save_model(const TextGenerator& generator, const std::filesystem::path& folder) {
+  GeneratorKeys keys;
+  if (!generator.origin) keys.tokenizer = write_tokenizer(*generator.tokenizer, folder);
+  save_folder(*generator.model, std::move(keys), generator.origin, folder);
 }
 
 }  // namespace heed

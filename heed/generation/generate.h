@@ -20,6 +20,10 @@
 namespace heed {
 
 class EndlessSteps;
+struct FolderFormat;
+
+/// The format of folders of language models (folder_format.h).
+extern const FolderFormat kGeneratorFolder;
 
 /// The options of generation.
 struct GenerateOptions {

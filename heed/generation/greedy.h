@@ -2,21 +2,33 @@
 // search picks the most probable token; sample.h picks at random.
 #pragma once
 
-#include "heed/base/threads.h"
-#include "heed/generation/lockstep.h"
+#include "heed/generation/running_searches.h"
 
 namespace heed {
 
-/// Takes the most probable token each step until the sequence is complete (Lockstep::finish).
+/// A search that extends every sequence by one token that it picks, until the sequence is complete
+/// (Lockstep::finish). The results, one per copy, are sorted by score, best first.
+class RollOut : public SentenceSearch {
+ public:
+  void choose(const Lockstep& lockstep, std::int64_t begin, std::int64_t end,
+              std::vector<Extension>& extensions) final;
+  NBest take() final;
+
+ protected:
+  /// Picks the next token of each row, or kernels::kNoToken where none is allowed; picked[0] is
+  /// that of row `begin`.
+  virtual void pick(const Lockstep& lockstep, std::int64_t begin,
+                    std::span<std::int32_t> picked) const = 0;
+
+ private:
+  NBest found_;
+};
+
+/// Takes the most probable token each step.
+std::unique_ptr<SentenceSearch> make_greedy(const SearchSentence& sentence);
+
+/// The same for a batch.
 std::vector<NBest> greedy_search(StepModel& model, std::span<const Start> starts,
                                  const SearchPlan& plan);
-
-/// Picks the next token of each row, or kernels::kNoToken where none is allowed.
-using Sampler = FunctionRef<void(const Lockstep& lockstep, std::span<std::int32_t> picked)>;
-
-/// Extends every sequence by the sampler's tokens until all are complete; k is the number of tokens
-/// that the sampler needs from Lockstep::likeliest. The results of a sentence, one per copy, are
-/// sorted by score, best first.
-std::vector<NBest> roll_out(Lockstep& lockstep, std::int64_t k, Sampler sampler);
 
 }  // namespace heed

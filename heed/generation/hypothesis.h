@@ -3,13 +3,25 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "heed/io/codec.h"
 #include "heed/models/decoding.h"
 
 namespace heed {
+
+struct StepTrace;
+
+/// A token of a result that is no token of the vocabulary but a word of the source.
+struct CopiedToken {
+  std::int64_t at = 0;  ///< Its place among the tokens.
+  std::string word;
+
+  friend bool operator==(const CopiedToken&, const CopiedToken&) = default;
+};
 
 /// The start of one sentence.
 struct Start {
@@ -20,6 +32,11 @@ struct Start {
       0;  ///< Stream of random numbers; it belongs to the sentence, independent of the batch.
   /// The first tokens of the result, which are given: they count in its length, with probability 1.
   std::vector<std::int32_t> forced = {};
+  /// The tokens, ascending, among which all others are chosen; none: the whole vocabulary. End
+  /// tokens need not be among them.
+  std::vector<std::int32_t> candidates = {};
+  /// The number of words that may be copied from the source, which are the tokens from V on.
+  std::int64_t words = 0;
 };
 
 /// Why a result is complete.
@@ -37,12 +54,14 @@ constexpr std::array<io::EnumName<Finish>, 3> enum_names(Finish) {
 /// One result. Probabilities are those of the model, independent of rules and sampling.
 struct Hypothesis {
   std::vector<std::int32_t> tokens = {};  ///< Without the end token.
+  /// The tokens that are words of the source; among `tokens` they are unknown.
+  std::vector<CopiedToken> copied = {};
   /// The log-probability divided by the length penalty; that of a beam is with the plan's changes.
   double score = 0.0;
   double log_probability = 0.0;  ///< Of all tokens, including the end token if it has one.
   std::vector<float> token_log_probabilities = {};  ///< One per token, then the end token's.
   Finish finish = Finish::end;
-  std::int64_t row = -1;  ///< The model's row at the step that ended it.
+  std::shared_ptr<const StepTrace> trace = {};  ///< Of the steps, while a search runs, if observed.
   /// The attention weights of the tokens, if they were observed.
   std::optional<ModelWeights> weights = {};
 };

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heed/base/error.h"
-#include "heed/generation/foreign_folder.h"
+#include "heed/generation/folder_format.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/io/paths.h"
@@ -16,6 +16,7 @@
 #include "heed/nn/pack_weights.h"
 #include "heed/nn/packed_file.h"
 #include "heed/tensor/memory_limit.h"
+#include "heed/tensor/storage.h"
 
 namespace heed {
 namespace {
@@ -24,80 +25,45 @@ namespace fs = std::filesystem;
 
 // The content of config.json.
 struct FolderConfig {
-  explicit FolderConfig(ModelChoice choice) : kind(choice.kind().name), model(std::move(choice)) {}
+  explicit FolderConfig(ModelChoice choice)
+      : FolderConfig(choice, folder_format_of(choice.kind().task).keys()) {}
+  FolderConfig(ModelChoice choice, std::unique_ptr<FolderKeys> task_keys)
+      : kind(choice.kind().name), keys(std::move(task_keys)), model(std::move(choice)) {}
+  // io::load_config() reads into a copy.
+  FolderConfig(const FolderConfig& other)
+      : kind(other.kind),
+        lora(other.lora),
+        origin(other.origin),
+        keys(other.keys->clone()),
+        quantize(other.quantize),
+        model(other.model),
+        wanted(other.wanted) {}
+  FolderConfig(FolderConfig&&) = default;
+  FolderConfig& operator=(const FolderConfig&) = delete;
+  FolderConfig& operator=(FolderConfig&&) = default;
 
   std::string kind;
-  std::string tokenizer;                           // of a task with one vocabulary
-  std::string source_tokenizer, target_tokenizer;  // of translation
-  std::vector<std::string> labels;                 // of classification
-  std::optional<LoraConfig> lora;                  // of models with adapters
-  std::string origin;                              // of imported models: a folder inside
-  Scoring scoring = Scoring::softmax;              // of classification
-  TextFrame frame = TextFrame::begin;              // of models without decoder
-  std::string prompt;                              // of sentence encoders
-  std::int64_t mask = 0;                           // of models of masked tokens
-  PackedForm quantize = PackedForm::f32;           // of quantised models
+  std::optional<LoraConfig> lora;         // of models with adapters
+  std::string origin;                     // of imported models: a folder inside
+  std::unique_ptr<FolderKeys> keys;       // of the task
+  PackedForm quantize = PackedForm::f32;  // of quantised models
   ModelChoice model;
+  WeightForm wanted;  // of a plain model: the form that its weights are packed in; not in the file
 
   WeightForm form() const { return quantize == PackedForm::f32 ? WeightForm() : quantize; }
 
   void fields(io::Fields& field) {
     field("kind", kind, "the kind of model");
-    if (!origin.empty()) {
+    const bool is_imported = !origin.empty();
+    if (is_imported) {
       field("origin", origin, "folder with the files that the model was imported with");
-    } else if (model.kind().task == Task::translate) {
-      field("source_tokenizer", source_tokenizer, "file of the source's tokenizer");
-      field("target_tokenizer", target_tokenizer, "file of the target's tokenizer");
-    } else {
-      field("tokenizer", tokenizer, "file of the tokenizer");
     }
-    const Task task = origin.empty() ? model.kind().task : Task::language;
-    if (model.kind().task == Task::classify) field("labels", labels, "names of the classes");
-    if (task == Task::classify) {
-      field("scoring", scoring, "what the scores of classes become");
-    }
-    if (task == Task::embed) field("prompt", prompt, "text before every text");
-    if (task == Task::fill)
-      field("mask", mask, "the token that stands for a masked one", {.min = 0});
-    if (task == Task::classify || task == Task::embed || task == Task::fill) {
-      field("frame", frame, "tokens around a text");
-    }
-    if (form()) field("quantize", quantize, "the form of the weights: bf16 or int8");
+    keys->fields(field, is_imported);
+    if (form()) field("quantize", quantize, "the form of the weights: bf16, int8 or int4");
     field("model", model, "the model");
     if (lora) field("lora", *lora, "adapters of the model");
   }
 };
-
-// Writes the files of a tokenizer; the name of the one that load_tokenizer() reads.
-std::string write_tokenizer(const Tokenizer& tokenizer, const fs::path& folder,
-                            std::string_view prefix) {
-  std::string first;
-  for (const Tokenizer::File& file : tokenizer.files()) {
-    const std::string name = std::string(prefix) + file.name;
-    io::write_file(folder / name, file.content);
-    if (first.empty()) first = name;
-  }
-  HEED_ASSERT(!first.empty());
-  return first;
-}
-
-// Writes the files of the origin, if there is one.
-bool write_origin(FolderConfig& config, const std::shared_ptr<Origin>& origin,
-                  const fs::path& folder) {
-  if (!origin) return false;
-  config.origin = kOriginFolder;
-  fs::create_directory(folder / kOriginFolder);
-  origin->write(folder / kOriginFolder);
-  return true;
-}
-
-void write(FolderConfig config, const Model& model, const fs::path& folder) {
-  if (model.lora().rank > 0) config.lora = model.lora();
-  const WeightForm form = packed_form(model);
-  config.quantize = form.value_or(PackedForm::f32);
-  io::save_config(folder / kModelConfigFile, config);
-  form ? save_packed(model, folder / kModelFile) : save_parameters(model, folder / kModelFile);
-}
 
 // Makes the model of a config. Its sizes are compared with the file of its weights by the memory
 // that they take, so that a config with wrong sizes cannot take more memory than there is.
@@ -115,6 +81,7 @@ std::unique_ptr<Model> make_model(const FolderConfig& config, const io::Safetens
                   (folder / kModelConfigFile).string(), kModelFile, weights.entries().size(),
                   stored));
   const init::Skipped skipped;
+  const Unpooled unpooled;
   Generator unused(0);
   std::unique_ptr<Model> model = config.model.make(unused);
   if (config.lora) model->adapt(*config.lora, unused);
@@ -124,76 +91,16 @@ std::unique_ptr<Model> make_model(const FolderConfig& config, const io::Safetens
 std::unique_ptr<Model> read_any_model(const FolderConfig& config, const fs::path& folder) {
   const io::SafetensorsFile weights = io::SafetensorsFile::open(folder / kModelFile);
   std::unique_ptr<Model> model = make_model(config, weights, folder);
-  if (const WeightForm form = config.form()) {
-    load_packed(*model, weights, *form);
+  const WeightForm stored = config.form();
+  if (stored) {
+    load_packed(*model, weights, *stored);
+  } else if (config.wanted && !config.lora) {
+    load_and_pack(*model, weights, *config.wanted);
   } else {
     load_tensors(model->every_name(), weights);
   }
   model->eval();
   return model;
-}
-
-// The model of a folder as the interface of its task.
-template <typename Interface>
-std::unique_ptr<Interface> read_model(const FolderConfig& config, const fs::path& folder) {
-  return as_interface<Interface>(read_any_model(config, folder));
-}
-
-Translator read_translator(const FolderConfig& config, const fs::path& folder) {
-  const std::shared_ptr<const Tokenizer> source = load_tokenizer(folder / config.source_tokenizer);
-  const std::shared_ptr<const Tokenizer> target =
-      config.target_tokenizer == config.source_tokenizer
-          ? source
-          : std::shared_ptr<const Tokenizer>(load_tokenizer(folder / config.target_tokenizer));
-  return {read_model<TranslationModel>(config, folder), source, target};
-}
-
-// Models of other programs may have more rows than tokens.
-void check_vocabulary(std::int64_t model, const Tokenizer& tokenizer, const fs::path& folder,
-                      TextFrame frame = TextFrame::begin) {
-  const bool is_whole = model == tokenizer.size();
-  HEED_CHECK(is_whole || (frame == TextFrame::special && model > tokenizer.size()),
-             "[model] {}: the model has a vocabulary of {}, its tokenizer {} tokens: they do not "
-             "belong together",
-             folder.string(), model, tokenizer.size());
-}
-
-TextGenerator read_generator(const FolderConfig& config, const fs::path& folder) {
-  TextGenerator generator{read_model<CausalModel>(config, folder),
-                          load_tokenizer(folder / config.tokenizer)};
-  check_vocabulary(generator.model->vocabulary(), *generator.tokenizer, folder);
-  return generator;
-}
-
-TextClassifier read_classifier(const FolderConfig& config, const fs::path& folder) {
-  TextClassifier classifier{read_model<ClassificationModel>(config, folder),
-                            load_tokenizer(folder / config.tokenizer), config.labels, config.frame,
-                            config.scoring};
-  check_vocabulary(classifier.model->vocabulary(), *classifier.tokenizer, folder, config.frame);
-  HEED_CHECK(classifier.model->classes() == std::ssize(classifier.labels),
-             "[model] {}: the model has {} classes, and there are {} labels: they do not belong "
-             "together",
-             folder.string(), classifier.model->classes(), classifier.labels.size());
-  return classifier;
-}
-
-TextEmbedder read_embedder(const FolderConfig& config, const fs::path& folder) {
-  TextEmbedder embedder{read_model<EncodingModel>(config, folder),
-                        load_tokenizer(folder / config.tokenizer), config.frame, config.prompt};
-  check_vocabulary(embedder.model->vocabulary(), *embedder.tokenizer, folder, config.frame);
-  return embedder;
-}
-
-TextFiller read_filler(const FolderConfig& config, const fs::path& folder) {
-  TextFiller filler{read_model<FillingModel>(config, folder),
-                    load_tokenizer(folder / config.tokenizer),
-                    static_cast<std::int32_t>(config.mask), config.frame};
-  check_vocabulary(filler.model->vocabulary(), *filler.tokenizer, folder, config.frame);
-  HEED_CHECK(config.mask < filler.tokenizer->size(),
-             "[model] {}: the mask is token {}, the tokenizer has {} tokens: they do not belong "
-             "together",
-             folder.string(), config.mask, filler.tokenizer->size());
-  return filler;
 }
 
 // The kind of model in a config of heed's.
@@ -255,26 +162,18 @@ struct OpenFolder {
   std::optional<FolderConfig> own;
 };
 
-LoadedModel import_any(const ForeignFolder& folder) {
-  switch (folder.import.model.kind().task) {
-    case Task::translate:
-      return import_translator(folder);
-    case Task::language:
-      return import_generator(folder);
-    case Task::classify:
-      return import_classifier(folder);
-    case Task::embed:
-      return import_embedder(folder);
-    case Task::fill:
-      return import_filler(folder);
-  }
-  HEED_ASSERT(false);
-}
-
 // A model that another program has written.
 LoadedModel load_foreign(const ForeignFolder& folder) {
-  LoadedModel loaded = import_any(folder);
-  std::visit([&](auto& model) { model.origin = origin_of(folder); }, loaded);
+  const FolderFormat& format = folder_format_of(folder.import.model.kind().task);
+  HEED_CHECK(format.import != nullptr,
+             "[model] {}: models for task \"{}\" are not imported, so they have no \"origin\"",
+             folder.path.string(), io::enum_name(format.task));
+  LoadedModel loaded = format.import(folder);
+  std::visit(
+      [&](auto& model) {
+        if constexpr (requires { model.origin; }) model.origin = origin_of(folder);
+      },
+      loaded);
   return loaded;
 }
 
@@ -285,7 +184,7 @@ ForeignFolder reopen(const FolderConfig& config, const fs::path& folder) {
           .config = ForeignConfig::read(origin / kModelConfigFile),
           .generation = read_generation(origin),
           .tensors = io::TensorSource::open(folder / kModelFile),
-          .import = Import{.model = config.model, .names = {}, .labels = config.labels},
+          .import = Import{.model = config.model, .names = {}, .labels = config.keys->labels()},
           .make_model = [&config, folder] { return read_any_model(config, folder); }};
 }
 
@@ -293,25 +192,7 @@ LoadedModel load_plain(const OpenFolder& folder) {
   if (folder.foreign) return load_foreign(*folder.foreign);
   const FolderConfig& config = *folder.own;
   if (!config.origin.empty()) return load_foreign(reopen(config, folder.path));
-  switch (config.model.kind().task) {
-    case Task::translate:
-      return read_translator(config, folder.path);
-    case Task::language:
-      return read_generator(config, folder.path);
-    case Task::classify:
-      return read_classifier(config, folder.path);
-    case Task::embed:
-      return read_embedder(config, folder.path);
-    case Task::fill:
-      break;
-  }
-  return read_filler(config, folder.path);
-}
-
-Model& model_of(Translator& translator) { return translator.model(); }
-template <typename Loaded>
-Model& model_of(Loaded& loaded) {
-  return *loaded.model;
+  return config.keys->read(read_any_model(config, folder.path), folder.path);
 }
 
 // Weights that were quantised before cannot get another form.
@@ -328,39 +209,16 @@ void check_form(const OpenFolder& folder, WeightForm form) {
       folder.path.string(), name_of(*stored), name_of(*form));
 }
 
-LoadedModel load(const OpenFolder& folder, WeightForm form) {
+LoadedModel load(OpenFolder folder, WeightForm form) {
   check_form(folder, form);
+  (folder.own ? folder.own->wanted : folder.foreign->form) = form;
   LoadedModel loaded = load_plain(folder);
-  if (!form || folder.stored()) return loaded;
-  std::visit(
-      [&](auto& any) {
-        Model& model = model_of(any);
-        model.merge_adapters();
-        pack_weights(model, *form);
-      },
-      loaded);
+  const bool is_packed = !folder.own || !folder.own->lora;
+  if (!form || folder.stored() || is_packed) return loaded;
+  Model& model = model_of(loaded);
+  model.merge_adapters();
+  pack_weights(model, *form);
   return loaded;
-}
-
-// The model of a folder, which must be of that task.
-template <typename Loaded>
-Loaded load_as(const fs::path& place, Task task, WeightForm form) {
-  const OpenFolder folder(place);
-  const ModelKind& kind = folder.kind();
-  HEED_CHECK(kind.task == task, "[model] {} holds a model for task \"{}\" ({}), not for \"{}\"",
-             folder.path.string(), io::enum_name(kind.task), kind.name, io::enum_name(task));
-  return std::get<Loaded>(load(folder, form));
-}
-
-// The config of a model with one tokenizer; the files of its tokenizer or of its origin are
-// written.
-template <typename Loaded>
-FolderConfig begin_folder(const Loaded& loaded, const fs::path& folder) {
-  FolderConfig config(loaded.model->choice());
-  if (!write_origin(config, loaded.origin, folder)) {
-    config.tokenizer = write_tokenizer(*loaded.tokenizer, folder, "");
-  }
-  return config;
 }
 
 }  // namespace
@@ -396,63 +254,41 @@ LoadedModel load_model(const std::filesystem::path& place, WeightForm form) {
   return load(OpenFolder(place), form);
 }
 
-Translator load_translator(const std::filesystem::path& place, WeightForm form) {
-  return load_as<Translator>(place, Task::translate, form);
+Model& model_of(LoadedModel& loaded) {
+  return std::visit(
+      [](auto& any) -> Model& {
+        if constexpr (requires { any.model(); }) {
+          return any.model();
+        } else {
+          return *any.model;
+        }
+      },
+      loaded);
 }
 
-TextGenerator load_text_generator(const std::filesystem::path& place, WeightForm form) {
-  return load_as<TextGenerator>(place, Task::language, form);
+// ---- for formats --------------------------------------------------------------------------------
+
+LoadedModel load_task(const std::filesystem::path& place, Task task, WeightForm form) {
+  OpenFolder folder(place);
+  const ModelKind& kind = folder.kind();
+  HEED_CHECK(kind.task == task, "[model] {} holds a model for task \"{}\" ({}), not for \"{}\"",
+             folder.path.string(), io::enum_name(kind.task), kind.name, io::enum_name(task));
+  return load(std::move(folder), form);
 }
 
-TextClassifier load_text_classifier(const std::filesystem::path& place, WeightForm form) {
-  return load_as<TextClassifier>(place, Task::classify, form);
-}
-
-TextEmbedder load_text_embedder(const std::filesystem::path& place, WeightForm form) {
-  return load_as<TextEmbedder>(place, Task::embed, form);
-}
-
-TextFiller load_text_filler(const std::filesystem::path& place, WeightForm form) {
-  return load_as<TextFiller>(place, Task::fill, form);
-}
-
-void save_model(const Translator& translator, const std::filesystem::path& folder) {
-  const bool shared = translator.source() == translator.target();
-  FolderConfig config(translator.model().choice());
-  if (!write_origin(config, translator.origin, folder)) {
-    config.source_tokenizer =
-        write_tokenizer(*translator.source(), folder, shared ? "" : "source_");
-    config.target_tokenizer =
-        shared ? config.source_tokenizer : write_tokenizer(*translator.target(), folder, "target_");
+void write_keys(const Model& model, std::unique_ptr<FolderKeys> keys,
+                const std::shared_ptr<Origin>& origin, const std::filesystem::path& folder) {
+  FolderConfig config(model.choice(), std::move(keys));
+  if (origin) {
+    config.origin = kOriginFolder;
+    fs::create_directory(folder / kOriginFolder);
+    origin->write(folder / kOriginFolder);
   }
-  write(config, translator.model(), folder);
-}
-
-void save_model(const TextGenerator& generator, const std::filesystem::path& folder) {
-  const FolderConfig config = begin_folder(generator, folder);
-  write(config, *generator.model, folder);
-}
-
-void save_model(const TextClassifier& classifier, const std::filesystem::path& folder) {
-  FolderConfig config = begin_folder(classifier, folder);
-  config.labels = classifier.labels;
-  config.scoring = classifier.scoring;
-  config.frame = classifier.frame;
-  write(config, *classifier.model, folder);
-}
-
-void save_model(const TextEmbedder& embedder, const std::filesystem::path& folder) {
-  FolderConfig config = begin_folder(embedder, folder);
-  config.frame = embedder.frame;
-  config.prompt = embedder.prompt;
-  write(config, *embedder.model, folder);
-}
-
-void save_model(const TextFiller& filler, const std::filesystem::path& folder) {
-  FolderConfig config = begin_folder(filler, folder);
-  config.frame = filler.frame;
-  config.mask = filler.mask;
-  write(config, *filler.model, folder);
+  if (model.lora().rank > 0) config.lora = model.lora();
+  const WeightForm form = packed_form(model);
+  config.quantize = form.value_or(PackedForm::f32);
+  io::save_config(folder / kModelConfigFile, config);
+  form ? save_packed(model, folder / kModelFile) : save_parameters(model, folder / kModelFile);
 }
 
 }  // namespace heed

@@ -81,10 +81,11 @@ struct Encoder {
 Encoder encoder_of(const LoadedModel& loaded) {
   return std::visit(
       []<typename M>(const M& model) -> Encoder {
-        if constexpr (std::is_same_v<M, Translator> || std::is_same_v<M, TextGenerator>) {
-          return {};
-        } else {
+        if constexpr (std::is_same_v<M, TextClassifier> || std::is_same_v<M, TextEmbedder> ||
+                      std::is_same_v<M, TextFiller>) {
           return {model.model.get(), model.origin, model.tokenizer};
+        } else {
+          return {};
         }
       },
       loaded);

@@ -45,6 +45,7 @@ void SearchOptions::choice_fields(io::Fields& field) {
         "sample: only from tokens with at least this share of the greatest probability",
         {.min = 0, .max = 1});
   field("seed", seed, "sample: seed of the random numbers");
+  field("cache", cache, "form of the keys and values of earlier positions");
 }
 
 void SearchOptions::validate() const {
@@ -56,6 +57,10 @@ void SearchOptions::validate() const {
              "[search] min_length {} and max_length {}: it must be 0 <= min <= max", min_length,
              max_length);
   HEED_CHECK(top_p > 0.0, "[search] top_p is {}: it must be above 0 and at most 1", top_p);
+}
+
+bool is_single(const SearchOptions& options) {
+  return options.method == SearchMethod::sample ? options.n_best == 1 : options.beam_size == 1;
 }
 
 double length_divisor(const SearchOptions& options, std::int64_t length) {

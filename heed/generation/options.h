@@ -19,8 +19,11 @@
 #include <cstdint>
 
 #include "heed/io/fields.h"
+#include "heed/kernels/attention/page.h"
 
 namespace heed {
+
+using kernels::CacheForm;
 
 enum class SearchMethod : std::uint8_t {
   beam,    // the most probable; greedy with a beam of 1
@@ -79,12 +82,17 @@ struct SearchOptions {
   double min_p = 0.0;  // 0: all
   std::uint64_t seed = 1;
 
+  CacheForm cache = CacheForm::f32;  // of the keys and values of earlier positions
+
   void fields(io::Fields& field);
-  /// The members of sampling and of penalties, which other options have too.
+  /// The members of sampling, penalties and the cache, which other options have too.
   void choice_fields(io::Fields& field);
   /// Throws heed::Error if members are out of range or do not fit together.
   void validate() const;
 };
+
+/// Whether a search follows a single sequence, whose tokens are never revised.
+bool is_single(const SearchOptions& options);
 
 /// The divisor of the log-probability of a hypothesis of that length, end token included.
 double length_divisor(const SearchOptions& options, std::int64_t length);

@@ -43,6 +43,55 @@ void tempered(const Lockstep& lockstep, std::int64_t row, double temperature, fl
   kernels::softmax({1, std::ssize(scores)}, weights, weights);
 }
 
+std::int32_t draw_from_all(std::span<const float> weights, double uniform) {
+  std::vector<std::int32_t> all(weights.size());
+  std::iota(all.begin(), all.end(), 0);
+  return draw(weights, all, uniform);
+}
+
+// Operations of drawing a token, per token of the vocabulary, roughly.
+constexpr std::int64_t kDrawCost = 16;
+
+class Sampler : public RollOut {
+ public:
+  explicit Sampler(const SearchSentence& sentence)
+      : plan_(sentence.plan), random_{plan_->options.seed, sentence.start.stream} {}
+
+  SearchNeeds needs() const override {
+    return {.copies = plan_->options.n_best, .all_scores = true};
+  }
+
+ protected:
+  void pick(const Lockstep& lockstep, std::int64_t begin,
+            std::span<std::int32_t> picked) const override {
+    const std::int64_t V = std::ssize(lockstep.scores(begin));
+    parallel_for(std::ssize(picked), kDrawCost * V, [&](std::int64_t i) {
+      picked[static_cast<std::size_t>(i)] = pick_one(lockstep, begin + i);
+    });
+  }
+
+ private:
+  std::int32_t pick_one(const Lockstep& lockstep, std::int64_t row) const {
+    if (lockstep.is_settled(row)) {
+      const std::span<const std::int32_t> only = lockstep.likeliest(row);
+      return only.empty() ? kernels::kNoToken : only[0];
+    }
+    const SearchOptions& options = plan_->options;
+    const std::int64_t V = std::ssize(lockstep.scores(row));
+    const Scratch<float> scratch(V);
+    tempered(lockstep, row, options.temperature, scratch.data());
+    const std::span<const float> weights(scratch.data(), static_cast<std::size_t>(V));
+    const double u = uniform(random_, lockstep.sequence(row));
+    if (options.top_k == 0 && options.top_p >= 1.0 && options.min_p <= 0.0) {
+      return draw_from_all(weights, u);
+    }
+    return draw(weights, cut_tail(weights, {options.top_k, options.top_p, options.min_p}), u);
+  }
+
+  std::shared_ptr<const SearchPlan> plan_;
+  RandomStream random_;
+};
+
 }  // namespace
 
 std::vector<std::int32_t> cut_tail(std::span<const float> weights, const TailCut& cut) {
@@ -95,32 +144,12 @@ std::int32_t draw(std::span<const float> weights, std::span<const std::int32_t> 
   return last;
 }
 
-std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const SearchPlan& plan) {
-  const SearchOptions& options = plan.options;
-  std::vector<std::int32_t> all(static_cast<std::size_t>(model.vocabulary()));
-  std::iota(all.begin(), all.end(), 0);
-  const TailCut cut{.top_k = options.top_k, .top_p = options.top_p, .min_p = options.min_p};
-  const bool whole = cut.top_k == 0 && cut.top_p >= 1.0 && cut.min_p <= 0.0;
+std::unique_ptr<SentenceSearch> make_sampler(const SearchSentence& sentence) {
+  return std::make_unique<Sampler>(sentence);
+}
 
-  const auto pick = [&](const Lockstep& lockstep, std::int64_t row) -> std::int32_t {
-    if (lockstep.is_settled(row)) {
-      const std::span<const std::int32_t> only = lockstep.likeliest(row);
-      return only.empty() ? kernels::kNoToken : only[0];
-    }
-    const Scratch<float> scratch(std::ssize(all));
-    tempered(lockstep, row, options.temperature, scratch.data());
-    const std::span<const float> weights(scratch.data(), all.size());
-    const Sequence& sequence = lockstep.sequence(row);
-    const Start& start = starts[static_cast<std::size_t>(sequence.sentence)];
-    const double u = uniform({options.seed, start.stream}, sequence);
-    return whole ? draw(weights, all, u) : draw(weights, cut_tail(weights, cut), u);
-  };
-  Lockstep lockstep(model, starts, plan, options.n_best);
-  constexpr std::int64_t kCost = 16;  // operations per token of the vocabulary, roughly
-  return roll_out(lockstep, 1, [&](const Lockstep& now, std::span<std::int32_t> picked) {
-    parallel_for(now.rows(), kCost * std::ssize(all),
-                 [&](std::int64_t row) { picked[static_cast<std::size_t>(row)] = pick(now, row); });
-  });
+std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const SearchPlan& plan) {
+  return run_searches(model, starts, plan, make_sampler);
 }
 
 }  // namespace heed

@@ -13,13 +13,14 @@
 #include <span>
 #include <vector>
 
-#include "heed/generation/hypothesis.h"
-#include "heed/generation/plan.h"
-#include "heed/generation/step_model.h"
+#include "heed/generation/running_searches.h"
 
 namespace heed {
 
-/// n_best independent results for each sentence, best score first.
+/// Draws n_best independent results of a sentence, best score first.
+std::unique_ptr<SentenceSearch> make_sampler(const SearchSentence& sentence);
+
+/// The same for a batch.
 std::vector<NBest> sample(StepModel& model, std::span<const Start> starts, const SearchPlan& plan);
 
 /// Which tokens are drawn from.

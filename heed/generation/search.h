@@ -4,14 +4,12 @@
 //   for (const NBest& found : search(model, starts, plan)) tokenizer.decode(found[0].tokens);
 #pragma once
 
-#include <span>
-#include <vector>
-
-#include "heed/generation/hypothesis.h"
-#include "heed/generation/plan.h"
-#include "heed/generation/step_model.h"
+#include "heed/generation/running_searches.h"
 
 namespace heed {
+
+/// The search that a sentence's options name, for RunningSearches.
+std::unique_ptr<SentenceSearch> make_search(const SearchSentence& sentence);
 
 /// Samples, or searches greedily (a beam of 1) or with a beam. The model has one row per sentence
 /// and must not be used afterwards. Results do not depend on the other sentences of the batch as

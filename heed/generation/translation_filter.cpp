@@ -6,32 +6,39 @@ namespace heed {
 
 TranslationFilter::TranslationFilter(const Translator& translator, const TranslateOptions& options,
                                      const OrderingOptions& ordering, Emit emit)
-    : filter_(
-          ordering,
-          [&translator, options](std::span<const Sources::Item> batch, const OnStep& on_step) {
-            TranslateOptions checked = options;
-            checked.on_step = on_step;
-            std::vector<Translator::Source> sources;
-            for (const auto& [number, source] : batch) {
-              sources.push_back(source);
-              sources.back().stream = static_cast<std::uint64_t>(number);
-            }
-            auto found = translator.translate_batch(sources, checked);
-            std::vector<Translated> results;
-            for (std::size_t i = 0; i < batch.size(); ++i) {
-              results.push_back(
-                  {batch[i].number, std::move(sources[i].tokens), std::move(found[i])});
-            }
-            return results;
-          },
-          [emit = std::move(emit)](std::int64_t, const Translated& translated) {
-            emit(translated);
-          },
+    : translator_(translator),
+      options_(options),
+      emit_(std::move(emit)),
+      plan_(translator.plan(options)),
+      model_(translator.sequences(options)),
+      filter_(
+          *model_, options.scheduling, ordering,
+          [this](std::int64_t number, NBest found) { translated(number, std::move(found)); },
           options.on_step) {}
 
-void TranslationFilter::add(std::vector<std::int32_t> source, std::vector<std::int32_t> prefix) {
-  const std::int64_t length = std::ssize(source);
-  filter_.add({.tokens = std::move(source), .prefix = std::move(prefix)}, length);
+void TranslationFilter::add(std::vector<std::int32_t> source, std::vector<std::int32_t> prefix,
+                            std::shared_ptr<const CopiedWords> copied) {
+  const std::int64_t number = filter_.next();
+  {
+    const std::lock_guard lock(mutex_);
+    sources_.emplace(number, source);
+  }
+  if (translator_.is_empty(source)) return filter_.add_known({Hypothesis()});
+  filter_.add(translator_.request_of({.tokens = std::move(source),
+                                      .stream = static_cast<std::uint64_t>(number),
+                                      .prefix = std::move(prefix),
+                                      .copied = std::move(copied)},
+                                     plan_));
+}
+
+void TranslationFilter::translated(std::int64_t number, NBest found) {
+  Translated result{.number = number};
+  {
+    const std::lock_guard lock(mutex_);
+    result.source = std::move(sources_.extract(number).mapped());
+  }
+  result.found = translator_.translations_of(result.source, std::move(found), options_);
+  emit_(result);
 }
 
 }  // namespace heed

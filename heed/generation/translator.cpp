@@ -3,39 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "heed/autograd/tape.h"
 #include "heed/base/error.h"
-#include "heed/generation/decoding_steps.h"
 #include "heed/generation/examine.h"
-#include "heed/generation/ordering.h"
-#include "heed/generation/search.h"
-#include "heed/generation/watched_steps.h"
-#include "heed/ops/view.h"
-#include "heed/tensor/copy.h"
+#include "heed/generation/folder_format.h"
+#include "heed/generation/scheduler.h"
+#include "heed/models/copying.h"
 
 namespace heed {
 namespace {
-
-PaddedRows padded(std::span<const Translator::Source> sources, std::int32_t padding) {
-  std::vector<std::span<const std::int32_t>> rows;
-  for (const Translator::Source& source : sources) rows.emplace_back(source.tokens);
-  return pad_rows(rows, padding);
-}
-
-// The encoder's weights of one sentence of S tokens: [1, H, S, S] a layer.
-std::vector<LayerWeights> encoder_of(const std::vector<LayerWeights>& batch, std::int64_t row,
-                                     std::int64_t S) {
-  std::vector<LayerWeights> own;
-  for (const LayerWeights& layer : batch) {
-    Tensor self;
-    if (layer.self.defined()) {
-      const Tensor one = slice(layer.self, 0, row, row + 1);        // [1, H, longest, longest]
-      self = contiguous_copy(slice(slice(one, 2, 0, S), 3, 0, S));  // [1, H, S, S]
-    }
-    own.push_back({.self = self, .cross = {}});
-  }
-  return own;
-}
 
 bool is_complete(const ModelWeights& weights, ObservedWeights what) {
   return std::ranges::all_of(weights.decoder, [&](const LayerWeights& layer) {
@@ -64,12 +39,31 @@ Translator::Translator(std::shared_ptr<TranslationModel> model,
       source_(std::move(source)),
       target_(std::move(target)),
       format_(std::move(format)),
-      frame_(frame_for(format_, "", "")) {}
+      frame_(frame_for(format_, "", "")),
+      copies_(copying_of(*model_) != nullptr ? std::make_shared<const CopyTable>(*source_, *target_)
+                                             : nullptr) {}
 
 Translator Translator::between(std::string_view source, std::string_view target) const {
   Translator other = *this;
   other.frame_ = frame_for(format_, source, target);
   return other;
+}
+
+Translator Translator::with_shortlist(std::shared_ptr<const Shortlist> shortlist) const {
+  HEED_CHECK(!shortlist || !copies_,
+             "[translate] a shortlist for a model that copies words of the source: its mixture is "
+             "over all tokens; leave the shortlist out");
+  Translator other = *this;
+  other.shortlist_ = std::move(shortlist);
+  return other;
+}
+
+// Of a source with its special tokens, which have no translations.
+std::vector<std::int32_t> Translator::candidates_of(std::span<const std::int32_t> source) const {
+  if (!shortlist_) return {};
+  const auto words = source.subspan(frame_.before.size(),
+                                    source.size() - static_cast<std::size_t>(frame_.around()));
+  return shortlist_->candidates(words).value_or(std::vector<std::int32_t>());
 }
 
 std::vector<std::int32_t> Translator::read(std::string_view sentence) const {
@@ -91,6 +85,11 @@ std::vector<std::int32_t> Translator::read_result(std::string_view text) const {
   return ids;
 }
 
+std::vector<std::int32_t> Translator::read_result(std::string_view text,
+                                                  const CopiedWords* copied) const {
+  return copied == nullptr ? read_result(text) : copies_->read_target(text, *copied);
+}
+
 std::string Translator::text_of(std::span<const std::int32_t> tokens) const {
   if (format_.languages.all.empty()) return target_->decode(tokens);
   std::vector<std::int32_t> words(tokens.begin(), tokens.end());
@@ -101,104 +100,144 @@ std::string Translator::text_of(std::span<const std::int32_t> tokens) const {
   return target_->decode(words);
 }
 
-std::vector<Start> Translator::starts_of(std::span<const Source> sources) const {
-  std::vector<Start> starts;
-  for (const auto& [tokens, stream, prefix] : sources) {
-    Start start{.token = frame_.start,
-                .source_length = std::ssize(tokens),
-                .stream = stream,
-                .forced = frame_.forced};
-    start.forced.insert(start.forced.end(), prefix.begin(), prefix.end());
-    HEED_CHECK(std::ssize(start.forced) < model_->max_target(),
-               "[translate] a prefix of {} tokens: the model writes at most {}", prefix.size(),
-               model_->max_target() - 1);
-    starts.push_back(std::move(start));
+std::string Translator::text_of(const Hypothesis& result) const {
+  if (result.copied.empty()) return text_of(result.tokens);
+  std::vector<std::int32_t> tokens = result.tokens;
+  std::vector<std::string> words;
+  for (const CopiedToken& one : result.copied) {
+    tokens[static_cast<std::size_t>(one.at)] =
+        static_cast<std::int32_t>(target_->size() + std::ssize(words));
+    words.push_back(one.word);
   }
-  return starts;
+  return copies_->decode(tokens, words);
+}
+
+std::shared_ptr<const CopiedWords> Translator::copied(std::string_view sentence,
+                                                      std::span<const std::int32_t> tokens) const {
+  if (!copies_) return nullptr;
+  return std::make_shared<const CopiedWords>(
+      copies_->read(sentence, tokens, std::ssize(frame_.before)));
+}
+
+std::unique_ptr<SequenceModel> Translator::sequences(const TranslateOptions& options) const {
+  return sequences_of(*model_, {.padding = source_->special().padding,
+                                .stepping = options.stepping,
+                                .cache = options.search.cache,
+                                .observed = options.observed});
+}
+
+std::shared_ptr<const SearchPlan> Translator::plan(const TranslateOptions& options) const {
+  SearchOptions bounded = options.search;
+  bounded.max_length = std::min(bounded.max_length, model_->max_target() - 1);  // begin
+  bounded.min_length = std::min(bounded.min_length, bounded.max_length);
+  return std::make_shared<const SearchPlan>(plan_for(format_, bounded));
+}
+
+Request Translator::request_of(Source source, std::shared_ptr<const SearchPlan> plan) const {
+  Start start{.token = frame_.start,
+              .source_length = std::ssize(source.tokens),
+              .stream = source.stream,
+              .forced = frame_.forced,
+              .candidates = candidates_of(source.tokens),
+              .words = source.copied ? std::ssize(source.copied->words) : 0};
+  start.forced.insert(start.forced.end(), source.prefix.begin(), source.prefix.end());
+  HEED_CHECK(std::ssize(start.forced) < model_->max_target(),
+             "[translate] a prefix of {} tokens: the model writes at most {}", source.prefix.size(),
+             model_->max_target() - 1);
+  return {.source = std::move(source.tokens),
+          .copied = std::move(source.copied),
+          .start = std::move(start),
+          .plan = std::move(plan)};
 }
 
 std::vector<NBest> Translator::search_batch(std::span<const Source> sources,
                                             const TranslateOptions& options) const {
-  const NoGrad no_grad;
-  const PaddedRows batch = padded(sources, source_->special().padding);
-  const std::vector<Start> starts = starts_of(sources);
-  std::vector<LayerWeights> encoder;
-  const Memory memory = model_->encode(
-      batch.tokens, batch.lengths, options.observed == ObservedWeights::all ? &encoder : nullptr);
-  DecodingSteps steps(model_->output_layer(), std::ssize(sources),
-                      model_->start(memory, options.stepping), options.observed);
-  SearchOptions bounded = options.search;
-  bounded.max_length = std::min(bounded.max_length, model_->max_target() - 1);  // begin
-  bounded.min_length = std::min(bounded.min_length, bounded.max_length);
-  WatchedSteps watched(steps, [&](std::span<const std::int32_t>) {
-    if (options.on_step) options.on_step();
-  });
-  std::vector<NBest> found = search(watched, starts, plan_for(format_, bounded));
-  if (options.observed == ObservedWeights::none) return found;
-  for (std::size_t b = 0; b < found.size(); ++b) {
-    const std::vector<std::int32_t>& source = sources[b].tokens;
-    for (Hypothesis& hypothesis : found[b]) {
-      ModelWeights weights{
-          .encoder = encoder_of(encoder, static_cast<std::int64_t>(b), std::ssize(source)),
-          .decoder = steps.weights_of(hypothesis, std::ssize(source))};
-      // An attention that keeps no keys has no weights step by step, but in a pass over the whole.
-      if (!is_complete(weights, options.observed)) {
-        weights = examine_weights(*this, {source, hypothesis.tokens});
-      }
-      hypothesis.weights = std::move(weights);
-    }
-  }
-  return found;
+  const std::unique_ptr<SequenceModel> model = sequences(options);
+  const std::shared_ptr<const SearchPlan> shared = plan(options);
+  std::vector<Request> requests;
+  for (const Source& source : sources) requests.push_back(request_of(source, shared));
+  return run_requests(*model, options.scheduling, std::move(requests), options.on_step);
 }
 
-std::vector<std::vector<Translation>> Translator::translate_batch(
-    std::span<const Source> sources, const TranslateOptions& options) const {
-  std::vector<std::vector<Translation>> results(sources.size());
-  std::vector<Source> spoken;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (is_empty(sources[i].tokens)) {
-      results[i].push_back({});
-    } else {
-      spoken.push_back(sources[i]);
-      places.push_back(i);
+std::vector<Translation> Translator::translations_of(std::span<const std::int32_t> source,
+                                                     NBest found,
+                                                     const TranslateOptions& options) const {
+  std::vector<Translation> results;
+  for (Hypothesis& hypothesis : found) {
+    // An attention that keeps no keys has no weights step by step, but in a pass over the whole.
+    if (hypothesis.weights && !is_complete(*hypothesis.weights, options.observed)) {
+      hypothesis.weights = examine_weights(*this, {source, hypothesis.tokens});
     }
-  }
-  if (spoken.empty()) return results;
-  std::vector<NBest> found = search_batch(spoken, options);
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    for (Hypothesis& hypothesis : found[k]) {
-      std::string text = text_of(hypothesis.tokens);
-      results[places[k]].push_back({std::move(text), std::move(hypothesis)});
-    }
+    std::string text = text_of(hypothesis);
+    results.push_back({std::move(text), std::move(hypothesis)});
   }
   return results;
 }
 
 std::vector<std::vector<Translation>> Translator::translate(std::span<const std::string> sentences,
                                                             const TranslateOptions& options) const {
-  std::vector<std::vector<std::int32_t>> sources;
-  for (const std::string& sentence : sentences) sources.push_back(read(sentence));
-  std::vector<std::vector<Translation>> results(sentences.size());
-  std::vector<std::int64_t> lengths;
-  for (const auto& source : sources) lengths.push_back(std::ssize(source));
   std::vector<std::int32_t> prefix;
   if (!options.prefix.empty()) prefix = target_->encode(options.prefix);
-  const auto run = [&](std::span<const std::int64_t> batch, const OnStep& on_step) {
-    TranslateOptions checked = options;
-    checked.on_step = on_step;
-    std::vector<Source> chosen;
-    for (const std::int64_t place : batch) {
-      chosen.push_back(
-          {sources[static_cast<std::size_t>(place)], static_cast<std::uint64_t>(place), prefix});
+  std::vector<Source> spoken;
+  std::vector<std::size_t> places;
+  std::vector<std::vector<Translation>> results(sentences.size());
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    Source source{.tokens = read(sentences[i]), .stream = i, .prefix = prefix};
+    source.copied = copied(sentences[i], source.tokens);
+    if (is_empty(source.tokens)) {
+      results[i].push_back({});
+    } else {
+      spoken.push_back(std::move(source));
+      places.push_back(i);
     }
-    auto found = translate_batch(chosen, checked);
-    for (std::size_t k = 0; k < batch.size(); ++k) {
-      results[static_cast<std::size_t>(batch[k])] = std::move(found[k]);
-    }
-  };
-  for_batches(lengths, {.batch_tokens = options.batch_tokens}, options.on_step, run);
+  }
+  if (spoken.empty()) return results;
+  std::vector<NBest> found = search_batch(spoken, options);
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    results[places[k]] = translations_of(spoken[k].tokens, std::move(found[k]), options);
+  }
   return results;
+}
+
+// ---- folders ------------------------------------------------------------------------------------
+
+namespace {
+
+struct TranslatorKeys {
+  std::string source, target;
+
+  void fields(io::Fields& field, bool is_imported) {
+    if (is_imported) return;
+    field("source_tokenizer", source, "file of the source's tokenizer");
+    field("target_tokenizer", target, "file of the target's tokenizer");
+  }
+  LoadedModel read(std::unique_ptr<Model> model, const std::filesystem::path& folder) const {
+    const std::shared_ptr<const Tokenizer> reader = load_tokenizer(folder / source);
+    const std::shared_ptr<const Tokenizer> writer =
+        target == source ? reader
+                         : std::shared_ptr<const Tokenizer>(load_tokenizer(folder / target));
+    return Translator(as_interface<TranslationModel>(std::move(model)), reader, writer);
+  }
+};
+
+}  // namespace
+
+constinit const FolderFormat kTranslatorFolder =
+    folder_format<TranslatorKeys, import_translator>(Task::translate);
+
+Translator load_translator(const std::filesystem::path& place, WeightForm form) {
+  return std::get<Translator>(load_task(place, Task::translate, form));
+}
+
+void save_model(const Translator& translator, const std::filesystem::path& folder) {
+  const bool is_shared = translator.source() == translator.target();
+  TranslatorKeys keys;
+  if (!translator.origin) {
+    keys.source = write_tokenizer(*translator.source(), folder, is_shared ? "" : "source_");
+    keys.target =
+        is_shared ? keys.source : write_tokenizer(*translator.target(), folder, "target_");
+  }
+  save_folder(translator.model(), std::move(keys), translator.origin, folder);
 }
 
 }  // namespace heed

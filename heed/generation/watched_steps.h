@@ -24,6 +24,12 @@ class WatchedSteps : public StepModel {
     return steps_.step(last);
   }
   void reorder(std::span<const std::int64_t> from) override { steps_.reorder(from); }
+  std::shared_ptr<const Candidates> candidates(std::vector<std::int32_t> tokens) const override {
+    return steps_.candidates(std::move(tokens));
+  }
+  std::shared_ptr<const StepTrace> trace(std::int64_t row) const override {
+    return steps_.trace(row);
+  }
 
  private:
   StepModel& steps_;

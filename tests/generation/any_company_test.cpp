@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "heed/base/threads.h"
-#include "heed/generation/embed.h"
+#include "heed/generation/generate.h"
 #include "heed/generation/translator.h"
 #include "heed/nn/pack_weights.h"
+#include "tests/generation/tiny_text_model.h"
 #include "tests/generation/tiny_translator.h"
 
 namespace heed::any_company_test {
@@ -35,7 +36,8 @@ void expect_same(const std::vector<Translation>& a, const std::vector<Translatio
 TEST(AnyCompany, TranslationsHaveTheSameBits) {
   const int before = num_threads();
   const std::vector<std::string> all = sentences();
-  for (const PackedForm form : {PackedForm::f32, PackedForm::bf16, PackedForm::int8}) {
+  for (const PackedForm form :
+       {PackedForm::f32, PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
     Translator translator = test::tiny_translator(test::letters(), test::letters());
     pack_weights(translator.model(), form);
     for (const std::int64_t beam : {1, 4}) {
@@ -43,7 +45,7 @@ TEST(AnyCompany, TranslationsHaveTheSameBits) {
       TranslateOptions options{.search = {.beam_size = beam, .n_best = beam}};
       set_num_threads(3);
       const auto together = translator.translate(all, options);
-      options.batch_tokens = 40;
+      options.scheduling.batch_tokens = 40;
       const auto in_parts = translator.translate(all, options);
       set_num_threads(1);
       for (std::size_t i = 0; i < all.size(); ++i) {
@@ -55,6 +57,27 @@ TEST(AnyCompany, TranslationsHaveTheSameBits) {
     }
   }
   set_num_threads(before);
+}
+
+TEST(AnyCompany, SamplesHaveTheSameBits) {
+  const int before = num_threads();
+  TextGenerator generator = test::tiny_generator();
+  pack_weights(*generator.model, PackedForm::f32);
+  GenerateOptions options;
+  options.search.n_best = 40;  // enough rows to be shared among threads
+  options.search.max_length = 12;
+  std::vector<std::vector<GeneratedText>> found;
+  for (const int threads : {1, 3}) {
+    set_num_threads(threads);
+    found.push_back(generate_text(generator, read_prompt(generator, "abc"), options));
+  }
+  set_num_threads(before);
+  ASSERT_EQ(found[0].size(), found[1].size());
+  for (std::size_t i = 0; i < found[0].size(); ++i) {
+    EXPECT_EQ(found[0][i].text, found[1][i].text);
+    EXPECT_EQ(found[0][i].hypothesis.token_log_probabilities,
+              found[1][i].hypothesis.token_log_probabilities);
+  }
 }
 
 }  // namespace

@@ -271,7 +271,7 @@ TEST(Beam, ScoresThatAreNoNumbersAreAnError) {
     };
     ToyModel model(6, scorer, {0, 1});
     EXPECT_THAT(error_message([&] { beam_search(model, starts_of(2), make_plan({}, {})); }),
-                HasSubstr("sentence 1 of the batch, token 2: the model's scores hold NaN"));
+                HasSubstr("sentence 1, token 2: the model's scores hold NaN"));
   }
 }
 

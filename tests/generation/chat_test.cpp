@@ -59,8 +59,8 @@ class CountedDecoding : public Decoding {
 class CountedModel : public LanguageModel {
  public:
   using LanguageModel::LanguageModel;
-  std::unique_ptr<Decoding> start(std::int64_t batch) const override {
-    return std::make_unique<CountedDecoding>(LanguageModel::start(batch), count);
+  std::unique_ptr<Decoding> start(std::int64_t batch, CacheForm cache) const override {
+    return std::make_unique<CountedDecoding>(LanguageModel::start(batch, cache), count);
   }
   mutable std::int64_t count = 0;
 };
@@ -140,8 +140,10 @@ TEST(Chat, GoesOnAfterTheContextIsFull) {
     const GeneratedText answer = chat.answer("a cat", greedy(10));
     std::vector<ChatMessage> before = chat.messages();
     before.pop_back();
-    EXPECT_EQ(answer.text,
-              generate_text(generator, read_chat(generator, before), greedy(10))[0].text);
+    // Without a chat, a prompt that is longer than the context is an error.
+    const Prompt prompt = read_chat(generator, before);
+    EndlessSteps steps(*generator.model, 1, prompt.tokens, generator.model->max_length());
+    EXPECT_EQ(answer.text, generate_text(generator, prompt, greedy(10), {}, steps)[0].text);
   }
 }
 

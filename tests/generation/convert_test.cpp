@@ -102,7 +102,7 @@ class QuantizedFolder : public ConvertModel {
 
 TEST_F(QuantizedFolder, GivesTheBitsOfQuantisingWhenLoading) {
   const test::HfEncoderFolder hub("bert_classifier");
-  for (const PackedForm form : {PackedForm::bf16, PackedForm::int8}) {
+  for (const PackedForm form : {PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
     const auto own = dir_ / std::string(name_of(form));
     convert_model(hub.path(), own, form);
     EXPECT_EQ(stored_form(own), form);
@@ -167,9 +167,9 @@ TEST_F(QuantizedFolder, SaysWhatCannotBeDone) {
               HasSubstr("are int8 and cannot become bf16"));
   EXPECT_FALSE(std::filesystem::exists(dir_ / "again"));
   std::string config = io::read_file(dir_ / "int8/config.json", 1 << 20);
-  config.replace(config.find("\"int8\""), 6, "\"int4\"");
+  config.replace(config.find("\"int8\""), 6, "\"int3\"");
   io::write_file(dir_ / "int8/config.json", config);
-  EXPECT_THAT(error([&] { load_model(dir_ / "int8", PackedForm::f32); }), HasSubstr("int4"));
+  EXPECT_THAT(error([&] { load_model(dir_ / "int8", PackedForm::f32); }), HasSubstr("int3"));
 }
 
 TEST_F(ConvertModel, SaysWhatCannotBeDone) {

@@ -200,7 +200,7 @@ void expect_weights_of_one_pass(const Observing& observing, Stepping stepping,
     const std::vector<std::int32_t>& source = observing.sources[b];
     ASSERT_EQ(std::ssize(all[b]), options.n_best);
     for (const Hypothesis& hypothesis : all[b]) {
-      const auto observed = steps.weights_of(hypothesis, std::ssize(source));
+      const auto observed = weights_of(hypothesis, std::ssize(source));
       const auto expected =
           examine_weights(observing.translator, {source, hypothesis.tokens}).decoder;
       ASSERT_EQ(observed.size(), 2u);
@@ -239,7 +239,7 @@ TEST(DecodingSteps, CrossWeightsAloneAreTheMeanOverHeads) {
   const std::vector<NBest> all = observing.search_with(steps, {.min_length = 2, .max_length = 5});
   for (std::size_t b = 0; b < all.size(); ++b) {
     const std::vector<std::int32_t>& source = observing.sources[b];
-    const auto observed = steps.weights_of(all[b][0], std::ssize(source));
+    const auto observed = weights_of(all[b][0], std::ssize(source));
     const ModelWeights expected = examine_weights(observing.translator, {source, all[b][0].tokens});
     for (std::size_t i = 0; i < 2; ++i) {
       EXPECT_FALSE(observed[i].self.defined());
@@ -255,7 +255,7 @@ TEST(DecodingSteps, LeavesOutWhatALayerDoesNotGive) {
   const Observing observing("average");
   DecodingSteps steps = observing.steps(Stepping::cached, ObservedWeights::all);
   const std::vector<NBest> all = observing.search_with(steps, {.max_length = 5});
-  const auto observed = steps.weights_of(all[1][0], std::ssize(observing.sources[1]));
+  const auto observed = weights_of(all[1][0], std::ssize(observing.sources[1]));
   for (const LayerWeights& layer : observed) {
     EXPECT_FALSE(layer.self.defined());
     EXPECT_TRUE(layer.cross.defined());

@@ -27,11 +27,23 @@ ToyModel rising(std::int64_t vocabulary, std::vector<std::int64_t> sentences) {
           std::move(sentences)};
 }
 
+// Sentences that begin together, with one plan.
+Lockstep running(StepModel& model, const std::vector<Start>& starts, const SearchPlan& plan,
+                 const SearchNeeds& needs = {}) {
+  std::vector<SearchSentence> sentences;
+  for (const Start& start : starts) {
+    sentences.push_back({std::ssize(sentences), start, std::make_shared<SearchPlan>(plan)});
+  }
+  Lockstep lockstep(model);
+  lockstep.join(sentences, std::vector(sentences.size(), needs));
+  return lockstep;
+}
+
 TEST(Lockstep, FollowsTheExtensionsAndDropsTheOthers) {
   ToyModel model = rising(8, {0, 1, 2});
   const SearchPlan plan = make_plan({}, {});
-  Lockstep lockstep(model, starts_of(3), plan);
-  lockstep.step(2);
+  Lockstep lockstep = running(model, starts_of(3), plan, {.tokens = 2});
+  lockstep.step();
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(7, 6));
   const std::vector<Extension> next = {{0, 7}, {0, 5}, {2, 6}};
   lockstep.advance(next);
@@ -40,7 +52,7 @@ TEST(Lockstep, FollowsTheExtensionsAndDropsTheOthers) {
   EXPECT_EQ(lockstep.sequence(1).sentence, 0);
   EXPECT_THAT(lockstep.sequence(1).so_far.tokens, ElementsAre(5));
   EXPECT_EQ(lockstep.sequence(2).sentence, 2);
-  lockstep.step(1);
+  lockstep.step();
   EXPECT_EQ(lockstep.finish({2, 6}), std::nullopt);
   EXPECT_EQ(lockstep.finish({2, 2}), Finish::end);
   const Hypothesis ended = lockstep.finished({2, 2}, Finish::end);
@@ -58,8 +70,8 @@ TEST(Lockstep, RulesForbidButChangeNoProbability) {
   ToyModel model = rising(8, {0});
   SearchPlan plan = make_plan({}, {.unknown = 7});
   plan.rules.push_back(ban_tokens({5, 6, 99, -3, 5}));
-  Lockstep lockstep(model, starts_of(1), plan);
-  lockstep.step(8);
+  Lockstep lockstep = running(model, starts_of(1), plan, {.tokens = 8});
+  lockstep.step();
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(4, 2, 0));
   EXPECT_THAT(lockstep.banned(0), ElementsAre(1, 3, 5, 6, 7));
   double total = 0.0;
@@ -73,8 +85,9 @@ TEST(Lockstep, ChangesChooseButReportTheModelsProbability) {
     SearchPlan plan = make_plan({}, {});
     plan.changes = {[](std::span<const std::int32_t>, std::span<float> scores) { scores[7] *= 2; },
                     [](std::span<const std::int32_t>, std::span<float> scores) { scores[4] += 9; }};
-    Lockstep lockstep(model, starts_of(1), plan, 1, changed);
-    lockstep.step(8);
+    Lockstep lockstep =
+        running(model, starts_of(1), plan, {.tokens = 8, .changed = changed, .all_scores = true});
+    lockstep.step();
     const bool is_logits = changed == ChangedScores::logits;
     if (is_logits) {
       EXPECT_THAT(lockstep.likeliest(0), ElementsAre(7, 4, 6, 5, 2));
@@ -98,8 +111,8 @@ TEST(Lockstep, AFullSequenceMayOnlyEndWhateverTheRulesSay) {
   ToyModel model = rising(8, {0});
   SearchPlan plan = make_plan({.max_length = 0}, {});
   plan.rules.push_back(ban_tokens({2}));
-  Lockstep lockstep(model, starts_of(1), plan);
-  lockstep.step(3);
+  Lockstep lockstep = running(model, starts_of(1), plan, {.tokens = 3});
+  lockstep.step();
   EXPECT_TRUE(lockstep.full(0));
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));
 }
@@ -109,8 +122,8 @@ TEST(Lockstep, SaysHowATokenCompletesASequence) {
   SearchPlan plan = make_plan({.max_length = 2}, {}, {4, 8});
   plan.is_cut = true;
   plan.stop = [](std::span<const std::int32_t> tokens) { return tokens.back() == 7; };
-  Lockstep lockstep(model, starts_of(1), plan);
-  lockstep.step(9);
+  Lockstep lockstep = running(model, starts_of(1), plan, {.tokens = 9});
+  lockstep.step();
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(8, 7, 6, 5, 4, 2));
   EXPECT_EQ(lockstep.finish({0, 4}), Finish::end);
   EXPECT_EQ(lockstep.finish({0, 8}), Finish::end);
@@ -122,7 +135,7 @@ TEST(Lockstep, SaysHowATokenCompletesASequence) {
   EXPECT_EQ(stopped.finish, Finish::stop);
   const std::vector<Extension> next = {{0, 6}};
   lockstep.advance(next);
-  lockstep.step(9);
+  lockstep.step();
   EXPECT_EQ(lockstep.finish({0, 8}), Finish::end);
   EXPECT_EQ(lockstep.finish({0, 7}), Finish::stop);
   EXPECT_EQ(lockstep.finish({0, 6}), Finish::length);
@@ -138,13 +151,13 @@ TEST(Lockstep, WhatHasNoProbabilityIsNotOffered) {
   };
   ToyModel model(6, far, {0});
   const SearchPlan plan = make_plan({.max_length = 1}, {.padding = -1});
-  Lockstep lockstep(model, starts_of(1), plan);
-  lockstep.step(4);
+  Lockstep lockstep = running(model, starts_of(1), plan, {.tokens = 4});
+  lockstep.step();
   EXPECT_EQ(lockstep.log_probability(0, 2), -3e38f);
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(3, 2));
   const std::vector<Extension> next = {{0, 3}};
   lockstep.advance(next);
-  lockstep.step(4);
+  lockstep.step();
   EXPECT_TRUE(lockstep.full(0));
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre());
 }
@@ -152,7 +165,7 @@ TEST(Lockstep, WhatHasNoProbabilityIsNotOffered) {
 TEST(Lockstep, CopiesAreRowsOfTheirOwn) {
   ToyModel model = rising(8, {0, 1});
   const SearchPlan plan = make_plan({}, {});
-  const Lockstep lockstep(model, starts_of(2), plan, 3);
+  const Lockstep lockstep = running(model, starts_of(2), plan, {.copies = 3});
   EXPECT_EQ(model.rows(), 6);
   EXPECT_EQ(lockstep.sequence(4).sentence, 1);
   EXPECT_EQ(lockstep.sequence(4).copy, 1);
@@ -161,10 +174,10 @@ TEST(Lockstep, CopiesAreRowsOfTheirOwn) {
 TEST(Lockstep, MistakesAreNamed) {
   const SearchPlan plan = make_plan({}, {});
   ToyModel model = rising(8, {0, 1});
-  EXPECT_EQ(error_message([&] { Lockstep(model, starts_of(3), plan); }),
+  EXPECT_EQ(error_message([&] { running(model, starts_of(3), plan); }),
             "[search] 3 sentences for a model of 2 rows: it must be one row for each");
   ToyModel small = rising(2, {0});
-  EXPECT_EQ(error_message([&] { Lockstep(small, starts_of(1), plan); }),
+  EXPECT_EQ(error_message([&] { running(small, starts_of(1), plan); }),
             "[search] the end token 2 is not among the model's 2 tokens");
 
   struct Wrong : ToyModel {
@@ -172,8 +185,8 @@ TEST(Lockstep, MistakesAreNamed) {
     TokenScores step(std::span<const std::int32_t>) override { return zeros({2, 7}); }
   };
   Wrong wrong(8, {}, {0, 1});
-  Lockstep lockstep(wrong, starts_of(2), plan);
-  EXPECT_EQ(error_message([&] { lockstep.step(1); }),
+  Lockstep lockstep = running(wrong, starts_of(2), plan);
+  EXPECT_EQ(error_message([&] { lockstep.step(); }),
             "[search] the model gave scores [2, 7]: they must be [2, 8]");
 }
 
@@ -182,27 +195,27 @@ TEST(Lockstep, ForcedTokensAreCertainAndCount) {
   SearchPlan plan = make_plan({.max_length = 1}, {});
   std::vector<Start> starts = starts_of(2);
   starts[1].forced = {3, 0};  // padding, which is banned, and more than max_length
-  Lockstep lockstep(model, starts, plan);
+  Lockstep lockstep = running(model, starts, plan, {.tokens = 2});
   EXPECT_EQ(lockstep.longest(0), 1);
   EXPECT_EQ(lockstep.longest(1), 2);
-  lockstep.step(2);
+  lockstep.step();
   EXPECT_FALSE(lockstep.is_settled(0));
   EXPECT_TRUE(lockstep.is_settled(1));
   EXPECT_THAT(lockstep.likeliest(1), ElementsAre(3));
   EXPECT_EQ(lockstep.log_probability(1, 3), 0.0f);
   EXPECT_LT(lockstep.log_probability(0, 3), 0.0f);
   lockstep.advance(std::vector<Extension>{{1, 3}});
-  lockstep.step(2);
+  lockstep.step();
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(0));
   lockstep.advance(std::vector<Extension>{{0, 0}});
-  lockstep.step(2);
+  lockstep.step();
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(2));  // the end
   EXPECT_LT(lockstep.log_probability(0, 2), 0.0f);
   const Hypothesis ended = lockstep.finished({0, 2}, Finish::length);
   EXPECT_THAT(ended.tokens, ElementsAre(3, 0));
   EXPECT_EQ(ended.score, ended.log_probability / 3.0);
   starts[0].forced = {8};
-  EXPECT_THAT(error_message([&] { Lockstep(model, std::span(starts).first(1), plan); }),
+  EXPECT_THAT(error_message([&] { running(model, {starts[0]}, plan); }),
               testing::HasSubstr("forced token 8 is not among the model's 8 tokens"));
 }
 
@@ -211,8 +224,8 @@ TEST(Lockstep, AnEndAtTheMaximumLengthMayBeCertain) {
   SearchPlan plan = make_plan({.max_length = 0}, {});
   for (const bool is_certain : {false, true}) {
     plan.is_end_certain = is_certain;
-    Lockstep lockstep(model, starts_of(1), plan);
-    lockstep.step(1);
+    Lockstep lockstep = running(model, starts_of(1), plan);
+    lockstep.step();
     EXPECT_EQ(lockstep.log_probability(0, 2) == 0.0f, is_certain);
   }
 }
@@ -221,8 +234,8 @@ TEST(Lockstep, RenormalisedProbabilitiesAreThoseOfAllowedTokens) {
   ToyModel model = rising(8, {0});
   SearchPlan plan = make_plan({}, {});
   plan.renormalised = true;
-  Lockstep lockstep(model, starts_of(1), plan);
-  lockstep.step(8);
+  Lockstep lockstep = running(model, starts_of(1), plan, {.tokens = 8});
+  lockstep.step();
   EXPECT_THAT(lockstep.likeliest(0), ElementsAre(7, 6, 5, 4, 2));
   double total = 0.0;
   for (const std::int32_t token : lockstep.likeliest(0)) {

@@ -90,7 +90,7 @@ TEST(ModelFolder, SaysWhatIsNotOne) {
   EXPECT_THAT(error_message([&] { kind_of_model(dir.path()); }), HasSubstr("config.json"));
   io::write_file(dir / "config.json", R"({"kind": "bert"})");
   EXPECT_THAT(error_message([&] { load_model(dir.path()); }),
-              HasSubstr("\"bert\": there are transformer, language_model, classifier"));
+              HasSubstr("\"bert\": there are transformer, recurrent, convolutional, "));
 }
 
 // ---- saved and loaded ---------------------------------------------------------------------------
@@ -115,7 +115,8 @@ TEST(ModelFolder, LoadsTheModelOfTheTask) {
 }
 
 TEST(ModelFolder, PackedModelsAreSavedInTheirForm) {
-  for (const PackedForm form : {PackedForm::f32, PackedForm::bf16, PackedForm::int8}) {
+  for (const PackedForm form :
+       {PackedForm::f32, PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
     const TempDir dir, again;
     save_model(tiny_generator(), dir.path());
     const TextGenerator packed = load_text_generator(dir.path(), form);

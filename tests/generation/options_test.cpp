@@ -41,12 +41,13 @@ TEST(SearchOptions, AreAConfig) {
   EXPECT_EQ(options.beam_size, 12);
   EXPECT_EQ(options.length_penalty_form, LengthPenalty::gnmt);
   EXPECT_EQ(options.stopping, Stopping::first);
-  io::set_fields(options, {"method=sample", "top-p=0.9"});
+  io::set_fields(options, {"method=sample", "top-p=0.9", "cache=int8"});
   EXPECT_EQ(options.method, SearchMethod::sample);
   EXPECT_EQ(options.top_p, 0.9);
+  EXPECT_EQ(options.cache, CacheForm::int8);
   EXPECT_THAT(error_message([&] { io::set_fields(options, {"beam_sise=3"}); }),
               HasSubstr("beam_size"));
-  EXPECT_EQ(io::list_fields(SearchOptions()).size(), 20u);  // every member has a name
+  EXPECT_EQ(io::list_fields(SearchOptions()).size(), 21u);  // every member has a name
 }
 
 TEST(SearchOptions, WhatIsRefused) {

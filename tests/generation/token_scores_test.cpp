@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "heed/autograd/tape.h"
+#include "heed/base/flops.h"
 #include "heed/tensor/create.h"
 #include "tests/support/error_message.h"
 
@@ -51,9 +52,48 @@ TEST(TokenScores, ThoseOfALayerAreFoundWithAndWithoutAll) {
       // One score is that of all.
       TokenScores again(states, packed);
       const float one = again.of(row, 33);
+      again.compute();
       EXPECT_EQ(one, again.row(row)[33]);
     }
   }
+}
+
+TEST(TokenScores, OfARefinedLayerAreThoseOfF32) {
+  const NoGrad no_grad;
+  Generator generator(2);
+  const Tensor states = normal({3, 8}, 0.0, 1.0, generator);
+  const OutputLayer plain = layer(false);
+  OutputLayer refined = layer(false);
+  refined.weight.refined = true;
+  refined.weight.pack(PackedForm::int8);
+  const BannedTokens none{.starts = {0, 0, 0, 0}};
+  BestTokens expected, found;
+  TokenScores(states, plain).find_best(5, none, expected);
+  TokenScores scores(states, refined);
+  scores.find_best(5, none, found);
+  EXPECT_EQ(found.tokens, expected.tokens);
+  for (std::int64_t row = 0; row < 3; ++row) {
+    const auto at = static_cast<std::size_t>(5 * row);
+    EXPECT_NEAR(found.logits[at], expected.logits[at], 1e-3);
+    EXPECT_EQ(scores.of(row, found.of(row)[0]), found.logits[at]);
+  }
+}
+
+TEST(TokenScores, AreComputedOnce) {
+  const NoGrad no_grad;
+  Generator generator(2);
+  const Tensor states = normal({3, 8}, 0.0, 1.0, generator);
+  const OutputLayer packed = layer(true);
+  TokenScores scores(states, packed);
+  const FlopCounter counter;
+  scores.compute();
+  const std::int64_t once = counter.count();
+  EXPECT_EQ(once, 2 * 3 * 8 * 100);
+  BestTokens best;
+  scores.find_best(2, {.starts = {0, 1, 1, 1}, .tokens = {5}, .renormalised = true}, best);
+  EXPECT_EQ(scores.row(0)[5], kNever);
+  EXPECT_EQ(scores.row(1)[static_cast<std::size_t>(best.of(1)[0])], best.logits[2]);
+  EXPECT_EQ(counter.count(), once);
 }
 
 TEST(TokenScores, GivenOnesAreUsedAsTheyAre) {

@@ -61,6 +61,9 @@ class ToyModel : public StepModel {
   ToyModel(const HashScores& scores, std::vector<std::int64_t> sentences)
       : ToyModel(scores.vocabulary, scores, std::move(sentences)) {}
 
+  /// A sentence joins.
+  void add(std::int64_t sentence) { rows_.push_back({sentence, {}}); }
+
   std::int64_t rows() const override { return std::ssize(rows_); }
   std::int64_t vocabulary() const override { return vocabulary_; }
   TokenScores step(std::span<const std::int32_t> last) override {

@@ -38,7 +38,7 @@ TEST(Translator, KeepsTheOrderWhateverTheBatches) {
   TranslateOptions options{.search = {.beam_size = 3, .n_best = 2}};
   const auto together = translator.translate(kSentences, options);
   ASSERT_EQ(together.size(), kSentences.size());
-  options.batch_tokens = 12;
+  options.scheduling.batch_tokens = 12;
   const auto few = translator.translate(kSentences, options);
   std::vector<std::string> different;
   for (std::size_t i = 0; i < kSentences.size(); ++i) {
@@ -62,7 +62,7 @@ TEST(Translator, SamplesTheSameWhateverTheBatches) {
   const Translator translator = tiny_translator(letters(), letters());
   TranslateOptions options{.search = {.method = SearchMethod::sample, .beam_size = 1}};
   const auto together = translator.translate(kSentences, options);
-  options.batch_tokens = 12;
+  options.scheduling.batch_tokens = 12;
   const auto few = translator.translate(kSentences, options);
   for (std::size_t i = 0; i < kSentences.size(); ++i)
     EXPECT_EQ(few[i][0].text, together[i][0].text);
