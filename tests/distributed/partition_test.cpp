@@ -1,0 +1,52 @@
+// Who owns which part of a list of tensors.
+#include "heed/distributed/partition.h"
+
+#include <gtest/gtest.h>
+
+namespace heed {
+namespace {
+
+TEST(Partition, CutsAtPiecesAndCoversEverything) {
+  const std::vector<std::int64_t> sizes = {3 * Partition::kPiece + 5, 1, 0, 2 * Partition::kPiece,
+                                           70};
+  for (const int ranks : {1, 2, 3, 7, 40}) {
+    const Partition partition(sizes, ranks);
+    std::int64_t next = 0;
+    for (int r = 0; r < ranks; ++r) {
+      EXPECT_EQ(partition.segment(r).begin, next);
+      next = partition.segment(r).end;
+    }
+    EXPECT_EQ(next, partition.total());
+    for (std::size_t t = 0; t < sizes.size(); ++t) {
+      std::int64_t inside = 0;
+      for (int r = 0; r < ranks; ++r) {
+        const ElementRange part = partition.part(r, t);
+        if (part.empty()) continue;
+        EXPECT_EQ(part.begin, inside);
+        EXPECT_EQ(part.begin % Partition::kPiece, 0);
+        inside = part.end;
+      }
+      EXPECT_EQ(inside, sizes[t]) << ranks << " ranks";
+    }
+  }
+}
+
+TEST(Partition, SharesAreEqualToAPiece) {
+  const std::vector<std::int64_t> sizes = {20 * Partition::kPiece};
+  const Partition partition(sizes, 3);
+  for (int r = 0; r < 3; ++r) {
+    EXPECT_NEAR(static_cast<double>(partition.segment(r).size()) / Partition::kPiece, 20.0 / 3,
+                1.0);
+  }
+}
+
+TEST(Partition, APartHasItsPieces) {
+  const auto pieces = Partition::pieces({Partition::kPiece, 2 * Partition::kPiece + 9});
+  ASSERT_EQ(pieces.size(), 2u);
+  EXPECT_EQ(pieces[0], (ElementRange{Partition::kPiece, 2 * Partition::kPiece}));
+  EXPECT_EQ(pieces[1].size(), 9);
+  EXPECT_TRUE(Partition::pieces({7, 7}).empty());
+}
+
+}  // namespace
+}  // namespace heed
