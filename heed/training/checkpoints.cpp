@@ -8,6 +8,7 @@
 #include "heed/io/descriptor.h"
 #include "heed/io/file.h"
 #include "heed/io/folder.h"
+#include "heed/io/paths.h"
 
 namespace heed {
 namespace {
@@ -44,11 +45,15 @@ fs::path Checkpoints::folder(std::int64_t update) const {
 
 void Checkpoints::remove_leftovers() const {
   std::vector<fs::path> found = {root_ / kTemporary, root_ / kDropped, root_ / kNewLink};
-  for (const fs::directory_entry& entry : fs::directory_iterator(root_)) {
-    if (io::is_leftover(entry.path())) found.push_back(entry.path());
+  for (const fs::path& path : io::list_folder(root_)) {
+    if (io::is_leftover(path)) found.push_back(path);
   }
-  std::error_code ignored;
-  for (const fs::path& path : found) fs::remove_all(path, ignored);
+  for (const fs::path& path : found) {
+    try {
+      io::remove_tree(path);
+    } catch (const Error&) {  // the next run tries again
+    }
+  }
 }
 
 void Checkpoints::write(std::int64_t update, bool best, FunctionRef<void(const fs::path&)> fill) {
@@ -92,16 +97,16 @@ std::optional<fs::path> Checkpoints::last() const {
 
 std::vector<std::int64_t> Checkpoints::updates() const {
   std::vector<std::int64_t> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(root_)) {
-    const auto update = update_of(entry.path());
-    if (update && entry.is_directory() && !entry.is_symlink()) found.push_back(*update);
+  for (const fs::path& path : io::list_folder(root_)) {
+    const auto update = update_of(path);
+    if (update && fs::is_directory(fs::symlink_status(path))) found.push_back(*update);
   }
   std::ranges::sort(found);
   return found;
 }
 
 void Checkpoints::prune() const {
-  fs::remove_all(root_ / kDropped);
+  io::remove_tree(root_ / kDropped);
   if (keep_ == 0) return;
   std::vector<std::int64_t> all = updates();
   const auto extra = std::ssize(all) - keep_;
@@ -109,7 +114,7 @@ void Checkpoints::prune() const {
     const fs::path path = folder(all[static_cast<std::size_t>(i)]);
     if (path == linked(kLastCheckpoint) || path == linked(kBestCheckpoint)) continue;
     fs::rename(path, root_ / kDropped);
-    fs::remove_all(root_ / kDropped);
+    io::remove_tree(root_ / kDropped);
   }
 }
 

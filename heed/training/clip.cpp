@@ -8,9 +8,13 @@
 
 namespace heed {
 
-ClippedGradient clip(std::span<const Tensor> parameters, double max_norm) {
+double clip_scale(double norm, double max_norm) {
   HEED_CHECK(max_norm > 0.0, "[clip] max_norm {}: it must be positive, or infinite for no clipping",
              max_norm);
+  return std::min(1.0, max_norm / (norm + 1e-6));
+}
+
+ClippedGradient clip(std::span<const Tensor> parameters, double max_norm) {
   double squares = 0.0;
   for (const Tensor& parameter : parameters) {
     if (!parameter.tracks_grad() || !parameter.grad().defined()) continue;
@@ -20,7 +24,7 @@ ClippedGradient clip(std::span<const Tensor> parameters, double max_norm) {
     });
   }
   const double norm = std::sqrt(squares);
-  return {norm, std::min(1.0, max_norm / (norm + 1e-6))};
+  return {norm, clip_scale(norm, max_norm)};
 }
 
 }  // namespace heed

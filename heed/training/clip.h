@@ -17,4 +17,7 @@ struct ClippedGradient {
 /// max_norm. An infinite max_norm only measures.
 ClippedGradient clip(std::span<const Tensor> parameters, double max_norm);
 
+/// The scale alone, of gradients of that norm.
+double clip_scale(double norm, double max_norm);
+
 }  // namespace heed

@@ -20,8 +20,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kTrainHeader =
     "update,epoch,loss,perplexity,rate,norm,skipped,source_tokens,target_tokens,seconds";
 constexpr std::string_view kValidHeader = "update,epoch,metric,value,best,seconds";
+constexpr std::string_view kSampleHeader = "update,epoch,reward,entropy";
 constexpr std::size_t kPerplexity = 3, kSkipped = 6;  // columns
 constexpr std::size_t kMetric = 2, kValue = 3;        // columns of valid.csv
+constexpr std::size_t kReward = 2, kEntropy = 3;      // columns of samples.csv
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 using Cells = std::vector<std::string_view>;
@@ -102,6 +104,9 @@ void CurveWriter::began(std::int64_t update) {
   const std::string validation = cut(folder_ / kValidCurve, kValidHeader, update);
   io::write_file(folder_ / kTrainCurve, training);  // both have been checked
   io::write_file(folder_ / kValidCurve, validation);
+  if (fs::exists(folder_ / kSampleCurve)) {
+    io::write_file(folder_ / kSampleCurve, cut(folder_ / kSampleCurve, kSampleHeader, update));
+  }
   training_.emplace(folder_ / kTrainCurve);
   validation_.emplace(folder_ / kValidCurve);
 }
@@ -112,6 +117,17 @@ void CurveWriter::updated(const UpdateReport& report) {
       "{},{:.7g},{:.7g},{:.7g},{:.7g},{:.7g},{},{},{},{:.4g}\n", report.update, report.epoch,
       report.loss, std::exp(report.negative_log_likelihood), report.rate, report.gradient_norm,
       report.skipped ? 1 : 0, report.source_tokens, report.target_tokens, report.seconds));
+  if (const auto means = means_of(report.sampled)) sampled(report, *means);
+}
+
+void CurveWriter::sampled(const UpdateReport& report, const SampleMeans& means) {
+  const fs::path path = folder_ / kSampleCurve;
+  if (!samples_) {
+    if (!fs::exists(path)) io::write_file(path, fmt::format("{}\n", kSampleHeader));
+    samples_.emplace(path);
+  }
+  samples_->write(fmt::format("{},{:.7g},{:.7g},{:.7g}\n", report.update, report.epoch,
+                              means.reward, means.entropy));
 }
 
 void CurveWriter::validated(const ValidationReport& report) {
@@ -124,8 +140,8 @@ void CurveWriter::validated(const ValidationReport& report) {
   validation_->write(rows);
 }
 
-Curves parse_curves(std::string_view training, std::string_view validation,
-                    const fs::path& folder) {
+Curves parse_curves(std::string_view training, std::string_view validation, const fs::path& folder,
+                    std::string_view samples) {
   Curves curves;
   const fs::path train = folder / kTrainCurve, valid = folder / kValidCurve;
   read_rows(training, train, kTrainHeader, [&](const Cells& cells, std::int64_t at) {
@@ -142,6 +158,15 @@ Curves parse_curves(std::string_view training, std::string_view validation,
     }
     if (std::isfinite(point.value)) curve->points.push_back(point);
   });
+  if (samples.empty()) return curves;
+  curves.samples = {{"reward", {}}, {"entropy", {}}};
+  const fs::path sampled = folder / kSampleCurve;
+  read_rows(samples, sampled, kSampleHeader, [&](const Cells& cells, std::int64_t at) {
+    for (const std::size_t column : {kReward, kEntropy}) {
+      const CurvePoint point = point_of(cells, column, sampled, at);
+      if (std::isfinite(point.value)) curves.samples[column - kReward].points.push_back(point);
+    }
+  });
   return curves;
 }
 
@@ -150,9 +175,10 @@ Curves read_curves(const fs::path& folder) {
   HEED_CHECK(fs::exists(training),
              "[curves] {} has no {}: give a folder that heed train has trained into",
              folder.string(), kTrainCurve);
-  return parse_curves(
-      io::read_file(training, kMostBytes),
-      fs::exists(validation) ? io::read_file(validation, kMostBytes) : std::string(), folder);
+  const auto read = [](const fs::path& path) {
+    return fs::exists(path) ? io::read_file(path, kMostBytes) : std::string();
+  };
+  return parse_curves(read(training), read(validation), folder, read(folder / kSampleCurve));
 }
 
 }  // namespace heed

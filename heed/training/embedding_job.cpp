@@ -3,21 +3,25 @@
 #include <algorithm>
 
 #include "heed/autograd/tape.h"
+#include "heed/base/error.h"
 #include "heed/generation/model_folder.h"
+#include "heed/generation/text_reader.h"
 #include "heed/ops/cross_entropy.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/matmul.h"
 #include "heed/ops/order.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
+#include "heed/training/pair_sets.h"
+#include "heed/training/vocabularies.h"
 
 namespace heed {
 
 EmbeddingJob::EmbeddingJob(TextEmbedder embedder, std::shared_ptr<const ParallelCorpus> training,
                            std::shared_ptr<const ParallelCorpus> validation,
                            const EmbeddingJobOptions& options)
-    : embedder_(std::move(embedder)),
-      stream_(std::move(training), options.batching),
+    : StreamJob(settings_of(options.batching), std::move(training), options.batching),
+      embedder_(std::move(embedder)),
       validation_(std::move(validation)),
       options_(options) {}
 
@@ -42,17 +46,18 @@ BatchLoss EmbeddingJob::next() {
   return loss;
 }
 
-double EmbeddingJob::epoch_share() const {
-  return static_cast<double>(stream_.position().batch) /
-         static_cast<double>(std::max<std::int64_t>(1, stream_.epoch_batches()));
+void EmbeddingJob::take_parts(const BatchParts& parts) {
+  HEED_CHECK(
+      parts.count == 1,
+      "[train] shards = {}: the task \"embed\" compares all texts of a batch with each other, "
+      "so parts of a batch would have another loss; train it with one process",
+      parts.count);
 }
 
 std::vector<Judgement> EmbeddingJob::validate() {
   if (!validation_ || validation_->size() == 0) return {};
   const NoGrad no_grad;
-  BatchingOptions batching = options_.batching;
-  batching.shuffle = false;
-  const BatchPlan plan = plan_epoch(validation_->lengths(), batching, 0);
+  const BatchPlan plan = plan_epoch(validation_->lengths(), in_order(options_.batching), 0);
   double sum = 0.0, right = 0.0;
   for (std::int64_t i = 0; i < plan.size(); ++i) {
     const Tensor similar = scores(make_text_pairs(*validation_, plan.rows(i)));  // [B, B]
@@ -68,6 +73,40 @@ std::vector<Judgement> EmbeddingJob::validate() {
 
 void EmbeddingJob::save(const std::filesystem::path& folder) const {
   save_model(embedder_, folder);
+}
+
+// ---- from a config ------------------------------------------------------------------------------
+
+std::unique_ptr<Job> make_embedding(const JobRequest& request) {
+  const TrainConfig& config = request.config;
+  const std::optional<std::filesystem::path>& begin = request.begin;
+  std::vector<std::string>& notes = request.notes;
+  const auto fresh = [&]() -> TextEmbedder {
+    const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizers(config).source;
+    return {new_model<EncodingModel>(config, {.target_vocabulary = tokenizer->size()}), tokenizer};
+  };
+  TextEmbedder embedder = begin ? load_text_embedder(*begin) : fresh();
+  if (embedder.origin) embedder.origin->hold();
+  const std::int64_t longest = longest_text(config, embedder.model->max_length());
+  const auto read_side = [&](std::string_view text) {
+    return read_text(*embedder.tokenizer, embedder.frame,
+                     {.text = embedder.prompt + std::string(text)}, longest)
+        .ids;
+  };
+  const SpecialTokens special = embedder.tokenizer->special();
+  const auto read = [&](const std::vector<std::string>& sets) {
+    ParallelText text = open_pairs(sets, config);
+    auto corpus = std::make_shared<const ParallelCorpus>(
+        read_corpus(text, {.source = read_side, .target = read_side}, {special, special},
+                    {.max_ratio = config.max_ratio, .end_source = false}));
+    note_corpus(sets[0], text, *corpus, notes);
+    return corpus;
+  };
+  const std::shared_ptr<const ParallelCorpus> training = read(config.train_sets);
+  std::shared_ptr<const ParallelCorpus> validation;
+  if (!config.valid_sets.empty()) validation = read(config.valid_sets);
+  return std::make_unique<EmbeddingJob>(std::move(embedder), training, validation,
+                                        EmbeddingJobOptions{.batching = batching_of(config)});
 }
 
 }  // namespace heed

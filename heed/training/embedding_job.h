@@ -9,8 +9,8 @@
 
 #include "heed/data/text_pairs.h"
 #include "heed/generation/text_model.h"
-#include "heed/training/job.h"
-#include "heed/training/stream_settings.h"
+#include "heed/training/stream_job.h"
+#include "heed/training/training_task.h"
 
 namespace heed {
 
@@ -19,7 +19,7 @@ struct EmbeddingJobOptions {
   BatchingOptions batching = {};
 };
 
-class EmbeddingJob : public Job {
+class EmbeddingJob : public StreamJob<TextPairStream> {
  public:
   /// The validation corpus may be null.
   EmbeddingJob(TextEmbedder embedder, std::shared_ptr<const ParallelCorpus> training,
@@ -28,12 +28,7 @@ class EmbeddingJob : public Job {
 
   Module& model() override { return *embedder_.model; }
   BatchLoss next() override;
-  StreamPosition position() const override { return stream_.position(); }
-  void seek(const StreamPosition& position) override { stream_.seek(position); }
-  std::vector<StreamSetting> stream_settings() const override {
-    return settings_of(options_.batching);
-  }
-  double epoch_share() const override;
+  void take_parts(const BatchParts& parts) override;
   /// Loss, and accuracy: the share, in percent, of texts whose own second text is the most similar
   /// of its batch.
   std::vector<Judgement> validate() override;
@@ -43,9 +38,14 @@ class EmbeddingJob : public Job {
   Tensor scores(const TextPairBatch& batch) const;
 
   TextEmbedder embedder_;
-  TextPairStream stream_;
   std::shared_ptr<const ParallelCorpus> validation_;
   EmbeddingJobOptions options_;
 };
+
+/// Makes the job of a config.
+std::unique_ptr<Job> make_embedding(const JobRequest& request);
+
+inline constexpr TrainingTask kEmbedding{
+    .task = Task::embed, .what = "", .make = make_embedding, .max_sets = 2, .has_reward = false};
 
 }  // namespace heed

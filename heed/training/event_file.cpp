@@ -134,6 +134,9 @@ void EventWriter::updated(const UpdateReport& report) {
       {"train/source_tokens_per_second", mean.source_rate},
       {"train/target_tokens_per_second", mean.target_rate}};
   for (const auto& [tag, value] : scalars) file_->write(scalar_record(event, tag, value));
+  if (!mean.sampled) return;
+  file_->write(scalar_record(event, "train/reward", mean.sampled->reward));
+  file_->write(scalar_record(event, "train/entropy", mean.sampled->entropy));
 }
 
 void EventWriter::validated(const ValidationReport& report) {

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 #include "heed/generation/model_folder.h"
+#include "heed/tensor/create.h"
+#include "heed/training/batch_losses.h"
+#include "heed/training/vocabularies.h"
 
 namespace heed {
 
@@ -14,7 +18,8 @@ LanguageJob::LanguageJob(TextGenerator generator, TokenStream training, TokenStr
     : generator_(std::move(generator)),
       training_(std::move(training)),
       validation_(std::move(validation)),
-      options_(options) {
+      options_(options),
+      sampled_loss_(*generator_.model, options.sampled) {
   HEED_CHECK(training_.size() > options.batch.length,
              "[train] the text has {} tokens, a block {}: give more text or lower block_length",
              training_.size(), options.batch.length);
@@ -25,21 +30,39 @@ std::int64_t LanguageJob::epoch_batches() const {
   return std::max<std::int64_t>(1, (training_.size() + tokens - 1) / tokens);
 }
 
-BatchLoss LanguageJob::loss_of(const TokenBlocks& blocks, double smoothing) const {
+// If `pass` is not null, it receives what attention samples.
+BatchLoss LanguageJob::loss_of(const TokenBlocks& blocks, double smoothing,
+                               SampledPass* pass) const {
   const CausalModel& model = *generator_.model;
+  std::optional<RecordSamples> record;
+  if (pass != nullptr) record.emplace(pass->decoder);
   const Tensor y = model(blocks.tokens);  // [B, T, E]
-  const LinearCrossEntropy loss = model.output_layer().loss(
+  record.reset();
+  const LinearCrossEntropy computed = model.output_layer().loss(
       y, blocks.expected, {.label_smoothing = smoothing, .reduction = Reduction::sum});
-  return {.sum = loss.loss,
-          .negative_log_likelihood = loss.negative_log_likelihood,
-          .counted = loss.counted,
-          .source_tokens = blocks.count,
-          .target_tokens = blocks.count};
+  if (pass != nullptr) {
+    const auto length = static_cast<double>(blocks.tokens.size(1));
+    pass->target_lengths = full({blocks.tokens.size(0)}, length, DType::i64);
+    pass->log_likelihoods = computed.log_likelihoods;
+  }
+  BatchLoss loss = token_loss(computed);
+  loss.source_tokens = loss.target_tokens = blocks.count;
+  return loss;
 }
 
 BatchLoss LanguageJob::next() {
-  const TokenBlocks blocks = training_.random_blocks(options_.batch, options_.seed, batches_++);
-  return loss_of(blocks, options_.label_smoothing);
+  const RowRange rows = walk_.parts().rows(walk_.part(), options_.batch.rows);
+  const std::int64_t batch = batches_ + walk_.batch();
+  if (walk_.advance()) batches_ += walk_.parts().batches;
+  if (rows.size() == 0) return {};
+  BlockSize size = options_.batch;
+  size.rows = rows.size();
+  const TokenBlocks blocks = training_.random_blocks(size, options_.seed, batch, rows.begin);
+  if (!sampled_loss_.is_needed()) return loss_of(blocks, options_.label_smoothing);
+  SampledPass pass;
+  BatchLoss loss = loss_of(blocks, options_.label_smoothing, &pass);
+  sampled_loss_.add(pass, loss);
+  return loss;
 }
 
 StreamPosition LanguageJob::position() const {
@@ -48,12 +71,16 @@ StreamPosition LanguageJob::position() const {
 
 void LanguageJob::seek(const StreamPosition& position) {
   batches_ = position.epoch * epoch_batches() + position.batch;
+  walk_.restart();
 }
 
 std::vector<StreamSetting> LanguageJob::stream_settings() const {
-  return {{"block_length", options_.batch.length},
-          {"batch_tokens / block_length (or batch_sentences)", options_.batch.rows},
-          {"seed", static_cast<std::int64_t>(options_.seed)}};
+  std::vector<StreamSetting> settings = {
+      {"block_length", options_.batch.length},
+      {"batch_tokens / block_length (or batch_sentences)", options_.batch.rows},
+      {"seed", static_cast<std::int64_t>(options_.seed)}};
+  if (options_.batch.aligned) settings.push_back({"aligned_blocks", 1});
+  return settings;
 }
 
 double LanguageJob::epoch_share() const {
@@ -79,6 +106,42 @@ std::vector<Judgement> LanguageJob::validate() {
 
 void LanguageJob::save(const std::filesystem::path& folder) const {
   save_model(generator_, folder);
+}
+
+// ---- from a config ------------------------------------------------------------------------------
+
+std::unique_ptr<Job> make_language(const JobRequest& request) {
+  const TrainConfig& config = request.config;
+  const std::optional<std::filesystem::path>& begin = request.begin;
+  std::vector<std::string>& notes = request.notes;
+  const auto fresh = [&]() -> TextGenerator {
+    const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(config);
+    return {new_model<CausalModel>(config, {.target_vocabulary = tokenizer->size()}), tokenizer};
+  };
+  TextGenerator generator = begin ? load_text_generator(*begin) : fresh();
+  if (generator.origin) generator.origin->hold();
+  const TokenStreamOptions reading{.on_bad = config.on_bad};
+  TokenStream training = read_tokens(config.train_sets[0], *generator.tokenizer, reading);
+  TokenStream validation({});
+  if (config.valid_sets.empty()) {
+    std::tie(training, validation) = training.split(config.valid_share);
+  } else {
+    validation = read_tokens(config.valid_sets[0], *generator.tokenizer, reading);
+  }
+  notes.push_back(fmt::format("{}: {} tokens to train, {} to validate, a vocabulary of {}",
+                              config.train_sets[0], training.size(), validation.size(),
+                              generator.tokenizer->size()));
+  const std::int64_t rows =
+      config.batch_sentences > 0
+          ? config.batch_sentences
+          : std::max<std::int64_t>(1, config.batch_tokens / config.block_length);
+  return std::make_unique<LanguageJob>(
+      std::move(generator), std::move(training), std::move(validation),
+      LanguageJobOptions{
+          .batch = {.rows = rows, .length = config.block_length, .aligned = config.aligned_blocks},
+          .label_smoothing = config.smoothing(),
+          .seed = config.trainer.seed,
+          .sampled = config.reinforce});
 }
 
 }  // namespace heed

@@ -30,8 +30,8 @@ constexpr const char* kMatricesHelp = "no weight decay for biases, norms and oth
 }  // namespace
 
 Optimizer::Optimizer(std::string_view kind, std::span<const std::string_view> moments,
-                     const std::vector<NamedTensor>& parameters)
-    : kind_(kind), moment_names_(moments.begin(), moments.end()) {
+                     const std::vector<NamedTensor>& parameters, const OwnedParts& parts)
+    : kind_(kind), moment_names_(moments.begin(), moments.end()), has_parts_(!parts.empty()) {
   for (const auto& [name, parameter] : parameters) {
     if (!parameter.tracks_grad()) continue;
     HEED_CHECK(parameter.contiguous(), "[{}] parameter '{}' is a view with gaps: use clone(x)",
@@ -41,9 +41,11 @@ Optimizer::Optimizer(std::string_view kind, std::span<const std::string_view> mo
     HEED_CHECK(parameters_.empty() || parameter.dtype() == dtype(),
                "[{}] parameter '{}' is {}, those before it {}: all must have one dtype", kind, name,
                name_of(parameter.dtype()), name_of(dtype()));
-    State state{name, scalar(0.0, DType::i64), {}};
+    State state{name, scalar(0.0, DType::i64), {0, parameter.numel()}, {}};
+    if (has_parts_) state.part = parts.at(states_.size());
     for (std::size_t k = 0; k < moments.size(); ++k) {
-      state.moments[k] = zeros(parameter.shape(), parameter.dtype());
+      const Shape shape = has_parts_ ? Shape{state.part.size()} : parameter.shape();
+      state.moments[k] = zeros(shape, parameter.dtype());
     }
     parameters_.push_back(parameter);
     states_.push_back(std::move(state));
@@ -62,6 +64,7 @@ void Optimizer::each_active(FunctionRef<void(Tensor&, const Tensor&, State&)> f)
     // alive.
     if (!parameter.grad().contiguous()) parameter.set_grad(clone_data(parameter.grad()));
     ++*states_[i].steps.mutable_data<std::int64_t>();
+    if (states_[i].part.empty()) continue;
     f(parameter, parameter.grad(), states_[i]);
   }
 }
@@ -81,8 +84,43 @@ std::vector<NamedTensor> Optimizer::state_tensors() const {
   return tensors;
 }
 
-void Optimizer::save(const std::filesystem::path& path) const {
-  save_tensors(state_tensors(), path, {{kKindKey, kind_}});
+std::vector<NamedTensor> Optimizer::whole_state(
+    FunctionRef<Tensor(std::size_t, const Tensor&)> gather) const {
+  std::vector<NamedTensor> tensors = state_tensors();
+  const std::size_t each = 1 + moment_names_.size();
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    if (i % each != 0) tensors[i].tensor = gather(i / each, tensors[i].tensor);
+  }
+  return tensors;
+}
+
+void Optimizer::save(const std::filesystem::path& path, std::span<const NamedTensor> state) const {
+  save_tensors(state, path, {{kKindKey, kind_}});
+}
+
+// Everything is compared before anything is copied.
+void Optimizer::load_parts(const io::SafetensorsFile& file) {
+  for (const bool copies : {false, true}) {
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      State& state = states_[i];
+      const auto read = [&](std::string_view what, const Shape& shape, Tensor& to,
+                            std::int64_t begin) {
+        const std::string name = fmt::format("{}.{}", state.name, what);
+        const io::SafetensorsEntry& entry = file.find(name);
+        HEED_CHECK(entry.shape == shape && entry.dtype == to.dtype(),
+                   "[{}] the state of '{}' is {} {}, expected {} {}", kind_, name, entry.dtype_name,
+                   to_string(entry.shape), name_of(to.dtype()), to_string(shape));
+        if (!copies || to.numel() == 0) return;
+        copy_into(
+            to, borrow(entry.bytes.data() + begin * static_cast<std::int64_t>(size_of(to.dtype())),
+                       to.dtype(), to.shape(), file.keeper()));
+      };
+      read(kSteps, {}, state.steps, 0);
+      for (std::size_t k = 0; k < moment_names_.size(); ++k) {
+        read(moment_names_[k], parameters_[i].shape(), state.moments[k], state.part.begin);
+      }
+    }
+  }
 }
 
 void Optimizer::load(const std::filesystem::path& path) {
@@ -92,7 +130,7 @@ void Optimizer::load(const std::filesystem::path& path) {
              kind_, path.string());
   HEED_CHECK(kind->second == kind_, "[{}] {} holds the state of {}: make that optimiser to load it",
              kind_, path.string(), kind->second);
-  load_tensors(state_tensors(), file);
+  has_parts_ ? load_parts(file) : static_cast<void>(load_tensors(state_tensors(), file));
 }
 
 void SgdConfig::fields(io::Fields& field) {
@@ -107,8 +145,9 @@ void SgdConfig::validate() const {
   HEED_CHECK(!nesterov || momentum > 0.0, "[sgd] nesterov needs a momentum above 0");
 }
 
-Sgd::Sgd(const std::vector<NamedTensor>& parameters, const SgdConfig& config)
-    : Optimizer("sgd", sgd_moments(config), parameters), config_(config) {
+Sgd::Sgd(const std::vector<NamedTensor>& parameters, const SgdConfig& config,
+         const OwnedParts& parts)
+    : Optimizer("sgd", sgd_moments(config), parameters, parts), config_(config) {
   config.validate();
 }
 
@@ -120,9 +159,9 @@ void Sgd::step(const StepOptions& options) {
     each_active([&](Tensor& parameter, const Tensor& gradient, State& state) {
       Tensor& buffer = state.moments[0];
       slices.data()[count++] = {
-          .n = parameter.numel(),
-          .value = parameter.mutable_data<T>(),
-          .gradient = gradient.data<T>(),
+          .n = state.part.size(),
+          .value = parameter.mutable_data<T>() + state.part.begin,
+          .gradient = gradient.data<T>() + state.part.begin,
           .buffer = buffer.defined() ? buffer.mutable_data<T>() : nullptr,
           .l2 = decay_of(parameter, config_.weight_decay, config_.decay_matrices_only)};
     });
@@ -149,8 +188,8 @@ void AdamConfig::validate() const {
 }
 
 Adam::Adam(std::string_view kind, Decay decay, const std::vector<NamedTensor>& parameters,
-           const AdamConfig& config)
-    : Optimizer(kind, kAdamMoments, parameters), decay_(decay), config_(config) {
+           const AdamConfig& config, const OwnedParts& parts)
+    : Optimizer(kind, kAdamMoments, parameters, parts), decay_(decay), config_(config) {
   config.validate();
 }
 
@@ -163,9 +202,9 @@ void Adam::step(const StepOptions& options) {
       const auto t = static_cast<double>(state.step());
       const double decay = decay_of(parameter, config_.weight_decay, config_.decay_matrices_only);
       const bool decoupled = decay_ == Decay::decoupled;
-      slices.data()[count++] = {.n = parameter.numel(),
-                                .value = parameter.mutable_data<T>(),
-                                .gradient = gradient.data<T>(),
+      slices.data()[count++] = {.n = state.part.size(),
+                                .value = parameter.mutable_data<T>() + state.part.begin,
+                                .gradient = gradient.data<T>() + state.part.begin,
                                 .mean = state.moments[0].mutable_data<T>(),
                                 .square = state.moments[1].mutable_data<T>(),
                                 .rate = options.rate / (1.0 - std::pow(config_.beta1, t)),

@@ -5,8 +5,10 @@ namespace heed {
 void TrainingProgress::fields(io::Fields& field) {
   field("updates", updates, "updates done", {.min = 0});
   field("epoch", epoch, "number of complete epochs", {.min = 0});
-  field("batch", batch, "number of batches of the current epoch", {.min = 0});
+  field("batch", batch, "number of batches of the current epoch, or of its window", {.min = 0});
+  field("window", window, "number of complete windows of the current epoch", {.min = 0});
   field("stream_settings", stream_settings, "settings that the position depends on");
+  field("shards", shards, "number of parts of a batch", {.min = 1});
   field("seed", seed, "seed of the random numbers");
   field("stream", stream, "next stream of the random numbers");
   field("usual_loss", usual_loss, "moving average of the loss");
@@ -23,6 +25,8 @@ void TrainingProgress::fields(io::Fields& field) {
   field("source_tokens", source_tokens, "tokens read", {.min = 0});
   field("target_tokens", target_tokens, "tokens written", {.min = 0});
   field("seconds", seconds, "time spent in updates", {.min = 0});
+  field("baseline", baseline, "baseline of REINFORCE");
+  field("baseline_updates", baseline_updates, "updates of the baseline", {.min = 0});
 }
 
 }  // namespace heed

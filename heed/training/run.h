@@ -23,9 +23,11 @@ struct TrainingRun {
   bool resume = false;  ///< Continues from the checkpoints of the folder, if there are any.
   std::string tensorboard = {};         ///< A folder for event files; empty: none.
   std::int64_t tensorboard_freq = 100;  ///< Number of updates that an event averages.
+  /// The processes that train together; null: this one alone. Rank 0 writes all files.
+  Communicator* ranks = nullptr;
 };
 
-/// The callbacks of a run; all are called in the training thread.
+/// The callbacks of a run; all are called in the training thread, and watchers on rank 0 alone.
 struct RunHooks {
   /// Receives notes: what was read, the size of the model, where the run resumes.
   std::function<void(const std::string& text)> note = [](const std::string&) {};
@@ -42,7 +44,9 @@ struct RunResult {
 
 /// Trains until the config's end, early stopping or an interruption; the last state is saved.
 /// Throws for a folder with checkpoints unless the run resumes. A run that is refused leaves the
-/// files of its folder unchanged. The number of threads is that of the config during the run.
+/// files of its folder unchanged. The number of threads is that of the config during the run. Ranks
+/// that differ in version, instruction set, config, data or model, and a folder that they do not
+/// share, are errors before the first update.
 RunResult run_training(const TrainingRun& run, const RunHooks& hooks = {});
 
 /// The config of a run: the given one, with changes applied. A run that resumes without a given

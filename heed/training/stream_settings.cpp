@@ -30,6 +30,10 @@ std::vector<StreamSetting> settings_of(const BatchingOptions& options) {
           {"seed", static_cast<std::int64_t>(options.seed)}};
 }
 
+std::vector<StreamSetting> settings_of(const PictureStreamOptions& options) {
+  return {{"batch_sentences", options.batch}};
+}
+
 std::string settings_text(std::span<const StreamSetting> settings) {
   std::string text;
   for (const auto& [key, value] : settings) {

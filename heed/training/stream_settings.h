@@ -8,12 +8,15 @@
 #include <vector>
 
 #include "heed/data/batching.h"
+#include "heed/data/picture_stream.h"
 #include "heed/training/job.h"
 
 namespace heed {
 
 /// The settings of batches of sentences.
 std::vector<StreamSetting> settings_of(const BatchingOptions& options);
+/// The settings of batches of pictures.
+std::vector<StreamSetting> settings_of(const PictureStreamOptions& options);
 
 /// "batch_tokens=4096, seed=1"; the keys have no commas.
 std::string settings_text(std::span<const StreamSetting> settings);

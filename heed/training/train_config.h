@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "heed/data/line_check.h"
+#include "heed/data/packed_stream.h"
+#include "heed/data/picture_stream.h"
 #include "heed/evaluation/bleu_tokenizer.h"
 #include "heed/generation/options.h"
 #include "heed/models/kinds.h"
 #include "heed/tensor/padding.h"
 #include "heed/text/sentence_piece_training.h"
+#include "heed/training/sampled_loss.h"
 #include "heed/training/trainer_config.h"
 
 namespace heed {
@@ -73,6 +76,10 @@ class ModelSections {
 };
 
 struct TrainConfig {
+  /// Not an aggregate: if memory runs out inside the braces of one, GCC 12 destroys members that
+  /// were never made.
+  TrainConfig();
+
   Task task = Task::translate;
   std::string kind = "";                // kind of model; empty: the first of the task
   std::string model;                    // folder to train into
@@ -89,12 +96,17 @@ struct TrainConfig {
   double max_ratio = 0.0;       // ratio of the longer side to the shorter; 0: no limit
   std::int64_t batch_tokens = kBatchTokens;
   std::int64_t batch_sentences = 0;
-  std::int64_t block_length = 256;  // language: tokens of a row
+  std::int64_t shuffle_window = kShuffleWindow;  // packed corpora: pairs shuffled together
+  std::int64_t block_length = 256;               // language: tokens of a row
+  bool aligned_blocks = false;  // language: rows begin at multiples of block_length
   double valid_share =
-      0.1;  // language: share of the training set used for validation, if no set is given
+      0.1;  // language, answer: share of the training set for validation, if no set is given
+  PictureOptions pictures = {};
+  Augmentation augmentation = {};
   std::optional<double> label_smoothing = {};  // none: 0.1 for translate, otherwise 0
   bool checkpoint_activations = false;         // recompute them in the backward pass
   std::int64_t cpu_threads = 0;                // 0: all
+  SampledLossConfig reinforce = {};            // for attention that samples positions
   ValidationConfig validation = {};
   TrainerConfig trainer = {};
   ModelSections models = {};
@@ -104,7 +116,7 @@ struct TrainConfig {
   /// The kind of model to train.
   const ModelKind& model_kind() const { return choose_model_kind(task, kind); }
   /// The label smoothing that was given, or the task's default.
-  double smoothing() const { return label_smoothing.value_or(task == Task::translate ? 0.1 : 0.0); }
+  double smoothing() const;
 };
 
 }  // namespace heed

@@ -8,6 +8,7 @@
 #include "heed/base/error.h"
 #include "heed/base/interrupt.h"
 #include "heed/base/random.h"
+#include "heed/distributed/collectives.h"
 #include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
 #include "heed/nn/checkpoint_file.h"
@@ -41,6 +42,16 @@ void drop_sign_of_nan(double& value) {
   if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
 }
 
+// The newest checkpoint that rank 0 finds: it alone writes.
+std::optional<std::filesystem::path> newest_of_all(Communicator& ranks,
+                                                   const Checkpoints& checkpoints) {
+  if (ranks.size() == 1) return checkpoints.last();
+  const auto own = ranks.is_first() ? checkpoints.last() : std::nullopt;
+  const std::string name = text_of_first(ranks, own ? own->string() : "");
+  if (name.empty()) return {};
+  return name;
+}
+
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -53,13 +64,29 @@ Trainer::Trainer(Job& job, const TrainerConfig& config, TrainerPlace place,
       config_(config),
       place_(std::move(place)),
       watcher_(watcher != nullptr ? watcher : &nobody_),
-      checkpoints_(place_.folder, config.keep_last),
-      optimizer_(make_optimizer(config.optimizer, job.model().named_parameters())) {
+      ranks_(place_.ranks != nullptr ? *place_.ranks : alone_),
+      checkpoints_(place_.folder, config.keep_last) {
   config_.validate();
+  const std::vector<NamedTensor> parameters = job.model().named_parameters();
+  if (config.shards <= 1 && ranks_.size() == 1) {
+    optimizer_ = make_optimizer(config.optimizer, parameters);
+    gradients_ = std::make_unique<WholeBatches>(job, *optimizer_, config.accumulate);
+    return;
+  }
+  auto sharded = std::make_unique<ShardedBatches>(
+      job, ranks_,
+      ShardingConfig{.shards = std::max<std::int64_t>(1, config.shards),
+                     .accumulate = config.accumulate,
+                     .wire = config.wire});
+  optimizer_ = make_optimizer(config.optimizer, parameters,
+                              ranks_.size() > 1 ? sharded->parts() : OwnedParts());
+  sharded->set_optimizer(*optimizer_);
+  sharded_ = sharded.get();
+  gradients_ = std::move(sharded);
 }
 
 bool Trainer::resume() {
-  const auto folder = checkpoints_.last();
+  const auto folder = newest_of_all(ranks_, checkpoints_);
   if (!folder) return false;
   io::load_config(*folder / kProgressFile, progress_);
   check_position(*folder);
@@ -70,10 +97,12 @@ bool Trainer::resume() {
     load_parameters(job_.model(), *folder / kParametersFile);
   }
   optimizer_->load(*folder / kOptimizerFile);
-  job_.seek({progress_.epoch, progress_.batch});
+  job_.seek({progress_.epoch, progress_.batch, progress_.window});
+  job_.restore({progress_.baseline, progress_.baseline_updates});
   default_generator().restore(
       {static_cast<std::uint64_t>(progress_.seed), static_cast<std::uint64_t>(progress_.stream)});
   saved_at_ = progress_.updates;
+  if (!ranks_.is_first()) return true;
   checkpoints_.settle(progress_.updates,
                       progress_.judged && progress_.best_update == progress_.updates);
   return true;
@@ -82,7 +111,7 @@ bool Trainer::resume() {
 void Trainer::check_position(const std::filesystem::path& folder) const {
   const std::string other =
       differing_settings(progress_.stream_settings, settings_text(job_.stream_settings()));
-  HEED_CHECK(other.empty() || progress_.batch == 0,
+  HEED_CHECK(other.empty() || (progress_.batch == 0 && progress_.window == 0),
              "[train] {} is inside epoch {}, and {}: the place in the data is valid only for the "
              "same batches; resume with the earlier value, or change it at the end of an epoch "
              "(--after {}e)",
@@ -139,51 +168,43 @@ double Trainer::epochs() const { return static_cast<double>(progress_.epoch) + j
 // Nothing if it was interrupted: then everything is as it was before.
 std::optional<UpdateReport> Trainer::update() {
   const auto start = Clock::now();
-  const StreamPosition first = job_.position();
-  const Generator::State random = default_generator().state();
-  UpdateReport report{.update = progress_.updates + 1};
-  std::int64_t counted = 0;
-  const bool is_complete = unless_interrupted([&] {
-    for (std::int64_t i = 0; i < config_.accumulate; ++i) {
-      check_interrupt();
-      const BatchLoss batch = job_.next();
-      report.loss += batch.sum.item();
-      report.negative_log_likelihood += batch.negative_log_likelihood;
-      report.source_tokens += batch.source_tokens;
-      report.target_tokens += batch.target_tokens;
-      counted += batch.counted;
-      batch.sum.backward();
-    }
-  });
-  if (!is_complete) {
-    optimizer_->zero_grad();
-    job_.seek(first);
-    default_generator().restore(random);
-    return {};
-  }
+  const auto attempt = [&](FunctionRef<void()> work) { return unless_interrupted(work); };
+  const auto sums = gradients_->compute(progress_.updates + 1, attempt);
+  if (!sums) return {};
+  UpdateReport report{.update = progress_.updates + 1,
+                      .loss = sums->loss,
+                      .negative_log_likelihood = sums->negative_log_likelihood,
+                      .source_tokens = sums->source_tokens,
+                      .target_tokens = sums->target_tokens,
+                      .sampled = sums->sampled,
+                      .ranks = sums->ranks};
   // The gradient scale turns gradients of the sum into gradients of the mean.
-  const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(1, counted));
+  const double share = 1.0 / static_cast<double>(std::max<std::int64_t>(1, sums->counted));
   report.loss *= share;
   report.negative_log_likelihood *= share;
   report.rate = rate(config_.schedule, report.update);
   const double most =
       config_.clip_norm > 0.0 ? config_.clip_norm / share : std::numeric_limits<double>::infinity();
-  const ClippedGradient gradient = clip(optimizer_->parameters(), most);
-  report.gradient_norm = gradient.norm * share;
+  const double norm = gradients_->norm();
+  report.gradient_norm = norm * share;
   for (double* const value :
        {&report.loss, &report.negative_log_likelihood, &report.gradient_norm}) {
     drop_sign_of_nan(*value);
   }
   report.skipped = LossGuard(config_.explosion, progress_).skips(report.loss, report.gradient_norm);
   if (!report.skipped) {
-    optimizer_->step({.rate = report.rate, .gradient_scale = gradient.scale * share});
+    optimizer_->step({.rate = report.rate, .gradient_scale = clip_scale(norm, most) * share});
+    gradients_->share();
     if (ema_) ema_->update();
+  } else {
+    gradients_->drop();
   }
   optimizer_->zero_grad();
   const StreamPosition position = job_.position();
   progress_.updates = report.update;
   progress_.epoch = position.epoch;
   progress_.batch = position.batch;
+  progress_.window = position.window;
   progress_.source_tokens += report.source_tokens;
   progress_.target_tokens += report.target_tokens;
   report.epoch = epochs();
@@ -224,7 +245,8 @@ bool Trainer::validate() {
   ValidationReport report{.update = progress_.updates, .epoch = epochs()};
   {
     const Averaged averaged(ema_);
-    progress_.validation_due = !unless_interrupted([&] { report.judgements = job_.validate(); });
+    const bool is_complete = unless_interrupted([&] { report.judgements = job_.validate(); });
+    progress_.validation_due = !holds_everywhere(ranks_, is_complete);
   }
   job_.model().train();
   if (progress_.validation_due) {
@@ -268,6 +290,7 @@ bool Trainer::validate() {
 // uninterrupted run would have written.
 bool Trainer::finish_validation() {
   if (!validate()) return false;
+  if (!ranks_.is_first()) return true;
   if (best_now_) checkpoints_.mark_best(progress_.updates);
   io::save_config(checkpoints_.folder(progress_.updates) / kProgressFile, progress_);
   return true;
@@ -278,16 +301,35 @@ void Trainer::save() {
   progress_.seed = static_cast<std::int64_t>(random.seed);
   progress_.stream = static_cast<std::int64_t>(random.next_stream);
   progress_.stream_settings = settings_text(job_.stream_settings());
+  progress_.shards = std::max<std::int64_t>(1, config_.shards);
+  const JobState state = job_.state();
+  progress_.baseline = state.baseline;
+  progress_.baseline_updates = state.baseline_updates;
+  if (ranks_.size() == 1) {
+    write({});
+  } else {
+    const std::vector<NamedTensor> whole = optimizer_->whole_state(
+        [&](std::size_t i, const Tensor& part) { return sharded_->gather(i, part); });
+    if (ranks_.is_first()) write(whole);
+  }
+  saved_at_ = progress_.updates;
+}
+
+// Writes a checkpoint; an empty state of the optimiser stands for its own.
+void Trainer::write(std::span<const NamedTensor> optimizer_state) {
   checkpoints_.write(progress_.updates, best_now_, [&](const std::filesystem::path& folder) {
     if (ema_) save_parameters(job_.model(), folder / kParametersFile);
     {
       const Averaged averaged(ema_);
       job_.save(folder);
     }
-    optimizer_->save(folder / kOptimizerFile);
+    if (optimizer_state.empty()) {
+      optimizer_->save(folder / kOptimizerFile);
+    } else {
+      optimizer_->save(folder / kOptimizerFile, optimizer_state);
+    }
     io::save_config(folder / kProgressFile, progress_);
   });
-  saved_at_ = progress_.updates;
   watcher_->saved(checkpoints_.folder(progress_.updates));
 }
 

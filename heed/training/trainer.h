@@ -15,10 +15,12 @@
 #include <string>
 
 #include "heed/base/threads.h"
+#include "heed/distributed/communicator.h"
 #include "heed/training/checkpoints.h"
 #include "heed/training/ema.h"
 #include "heed/training/job.h"
 #include "heed/training/progress.h"
+#include "heed/training/sharded_batches.h"
 #include "heed/training/trainer_config.h"
 #include "heed/training/watcher.h"
 
@@ -30,6 +32,9 @@ struct TrainerPlace {
   std::filesystem::path folder;  ///< Folder of the checkpoints.
   /// Whether the run should stop; called often, also inside an update or a validation.
   std::function<bool()> interrupted = [] { return false; };
+  /// The processes that train together; null: this one alone. All have the same config and job.
+  /// Rank 0 writes the checkpoints.
+  Communicator* ranks = nullptr;
 };
 
 class Trainer {
@@ -42,7 +47,8 @@ class Trainer {
   /// the settings of the batches must be those of the checkpoint.
   bool resume();
   /// Trains until the config's end, early stopping or an interruption; the last state is saved. An
-  /// interruption ends an update, which is dropped, or a validation, which is repeated on resuming.
+  /// interruption ends an update, which is dropped, or a validation, which is repeated on resuming;
+  /// an interruption of one rank is one of all.
   Outcome run();
 
   const TrainingProgress& progress() const { return progress_; }
@@ -54,6 +60,7 @@ class Trainer {
   bool validate();
   bool finish_validation();
   void save();
+  void write(std::span<const NamedTensor> optimizer_state);
   void start_average();
   void check_position(const std::filesystem::path& folder) const;
   Done done() const { return {progress_.updates, progress_.epoch}; }
@@ -64,7 +71,11 @@ class Trainer {
   TrainerPlace place_;
   TrainingWatcher nobody_;
   TrainingWatcher* watcher_;
+  SingleRank alone_;
+  Communicator& ranks_;
   Checkpoints checkpoints_;
+  std::unique_ptr<GradientSource> gradients_;
+  ShardedBatches* sharded_ = nullptr;  // if gradients_ is that
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<Ema> ema_;
   TrainingProgress progress_;

@@ -16,20 +16,22 @@ void OptimizerConfig::fields(io::Fields& field) {
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
-                                          const std::vector<NamedTensor>& parameters) {
+                                          const std::vector<NamedTensor>& parameters,
+                                          const OwnedParts& parts) {
   if (config.kind == OptimizerKind::sgd) {
     return std::make_unique<Sgd>(parameters,
                                  SgdConfig{.momentum = config.momentum,
                                            .weight_decay = config.weight_decay,
-                                           .decay_matrices_only = config.decay_matrices_only});
+                                           .decay_matrices_only = config.decay_matrices_only},
+                                 parts);
   }
   const AdamConfig adam{.beta1 = config.beta1,
                         .beta2 = config.beta2,
                         .epsilon = config.epsilon,
                         .weight_decay = config.weight_decay,
                         .decay_matrices_only = config.decay_matrices_only};
-  if (config.kind == OptimizerKind::adamw) return std::make_unique<AdamW>(parameters, adam);
-  return std::make_unique<Adam>(parameters, adam);
+  if (config.kind == OptimizerKind::adamw) return std::make_unique<AdamW>(parameters, adam, parts);
+  return std::make_unique<Adam>(parameters, adam, parts);
 }
 
 void TrainerConfig::fields(io::Fields& field) {
@@ -42,6 +44,16 @@ void TrainerConfig::fields(io::Fields& field) {
   field("keep_last", keep_last, "number of checkpoints to keep, besides the best; 0: all",
         {.min = 0});
   field("accumulate", accumulate, "number of batches per update", {.min = 1, .max = 1'000'000});
+  field("shards", shards,
+        "number of parts of a batch whose gradients are computed alone and added in a fixed order, "
+        "by at most so many ranks of MPI; 0: 8 under MPI, 1 otherwise, as before when resuming",
+        {.min = 0, .max = 1 << 16});
+  field("wire", wire,
+        "form of gradients between ranks of MPI: f32, or bf16 with half the bytes, rounded; the "
+        "sums of shards are rounded on any number of ranks, so a setting has the same bits on all");
+  field("rank_deadline", rank_deadline,
+        "seconds after which a rank of MPI that does not answer ends the run; 0: never",
+        {.min = 0, .max = 1e9});
   field("clip_norm", clip_norm, "maximum norm of the gradients; 0: no clipping", {.min = 0});
   field("ema", ema,
         "decay of a moving average of the parameters, which is validated and saved; 0: none",

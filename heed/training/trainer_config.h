@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "heed/distributed/wire.h"
 #include "heed/io/fields.h"
 #include "heed/training/frequency.h"
 #include "heed/training/optimizer.h"
@@ -33,7 +34,8 @@ struct OptimizerConfig {
 
 /// The optimiser that a config describes.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
-                                          const std::vector<NamedTensor>& parameters);
+                                          const std::vector<NamedTensor>& parameters,
+                                          const OwnedParts& parts = {});
 
 struct TrainerConfig {
   std::string after = "0";  // when to stop
@@ -44,6 +46,9 @@ struct TrainerConfig {
   std::string stop_on = "loss";   // metric for early stopping
   std::int64_t keep_last = 5;     // number of checkpoints; 0: all
   std::int64_t accumulate = 1;    // batches per update
+  std::int64_t shards = 0;        // parts of a batch with gradients of their own; 0: see fields()
+  Wire wire = Wire::f32;          // of gradients between ranks
+  double rank_deadline = 600.0;   // seconds
   double clip_norm = 0.0;         // 0: no clipping
   std::int64_t max_skipped = 10;  // updates in a row that are not finite
   double ema = 0.0;               // decay of the moving average of parameters; 0: none

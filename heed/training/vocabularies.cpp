@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/data/packed_pairs.h"
 #include "heed/data/parallel_text.h"
-#include "heed/io/lines.h"
+#include "heed/data/question_text.h"
 #include "heed/text/characters.h"
 #include "heed/text/sentence_piece.h"
 #include "heed/text/words.h"
@@ -73,17 +74,13 @@ TokenizerPair train_on_table(const TrainConfig& config) {
   return {both, both};
 }
 
-// Lines without their labels, which a model must not read. read_labelled() handles invalid lines.
-std::vector<std::string> labelled_texts(const std::filesystem::path& path) {
-  io::LineReader reader(path);
-  std::vector<std::string> texts;
-  for (std::string line; reader.next(line);) texts.push_back(line.substr(line.find('\t') + 1));
-  return texts;
-}
-
 }  // namespace
 
 TokenizerPair make_tokenizers(const TrainConfig& config) {
+  if (config.vocabs.empty() && is_packed(config.train_sets.at(0))) {
+    const PackedPairs corpus(config.train_sets[0]);
+    return {corpus.source(), corpus.target()};
+  }
   if (!config.vocabs.empty()) {
     const std::shared_ptr<const Tokenizer> source = load_tokenizer(config.vocabs.front());
     if (config.vocabs.size() == 1 || config.vocabs[0] == config.vocabs[1]) return {source, source};
@@ -98,11 +95,30 @@ TokenizerPair make_tokenizers(const TrainConfig& config) {
   return {both, both};
 }
 
-std::shared_ptr<const Tokenizer> make_tokenizer(const TrainConfig& config) {
+std::shared_ptr<const Tokenizer> make_tokenizer(const TrainConfig& config, ReadTexts read) {
   if (!config.vocabs.empty()) return load_tokenizer(config.vocabs.front());
   const std::filesystem::path path = config.train_sets.at(0);
-  if (config.task == Task::classify) return train_on(config.vocabulary, labelled_texts(path));
-  return train_on(config.vocabulary, Paths{path});
+  return read != nullptr ? train_on(config.vocabulary, read(path))
+                         : train_on(config.vocabulary, Paths{path});
+}
+
+std::shared_ptr<const Tokenizer> make_tokenizer(const TrainConfig& config,
+                                                const std::vector<std::string>& texts) {
+  return config.vocabs.empty() ? train_on(config.vocabulary, texts)
+                               : load_tokenizer(config.vocabs.front());
+}
+
+std::shared_ptr<const Tokenizer> make_word_list(const TrainConfig& config,
+                                                FunctionRef<void(TokenCounter& counter)> count) {
+  if (!config.vocabs.empty()) {
+    std::shared_ptr<const Tokenizer> given = load_tokenizer(config.vocabs.front());
+    check_words(*given);
+    return given;
+  }
+  TokenCounter counter;
+  count(counter);
+  return std::make_shared<Words>(counter.vocabulary(
+      {.size = config.vocabulary.size, .min_count = config.vocabulary.min_count}));
 }
 
 }  // namespace heed

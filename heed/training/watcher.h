@@ -4,12 +4,31 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "heed/training/job.h"
 
 namespace heed {
+
+/// Means over the samples of attention.
+struct SampleMeans {
+  double reward = 0.0;
+  double entropy = 0.0;
+};
+/// None if there are no samples.
+std::optional<SampleMeans> means_of(const SampleSums& sums);
+
+/// What one of several processes did in an update.
+struct RankReport {
+  std::int64_t target_tokens = 0;
+  double compute = 0.0;  ///< Seconds for its shards.
+  /// Seconds of the update before: waiting for the shards of other ranks, and exchanging gradients
+  /// and parameters.
+  double waiting = 0.0;
+  double communication = 0.0;
+};
 
 /// The report of one update.
 struct UpdateReport {
@@ -22,8 +41,10 @@ struct UpdateReport {
   double gradient_norm = 0.0;
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;
-  double seconds = 0.0;  ///< Duration of the update.
-  bool skipped = false;  ///< Whether the parameters were left unchanged.
+  double seconds = 0.0;                ///< Duration of the update.
+  bool skipped = false;                ///< Whether the parameters were left unchanged.
+  SampleSums sampled = {};             ///< What attention sampled, if it samples.
+  std::vector<RankReport> ranks = {};  ///< If several processes train.
 };
 
 /// The report of one validation.
@@ -73,7 +94,9 @@ class UpdateWindow {
     double perplexity = 0.0;
     double source_rate = 0.0;  ///< Tokens per second.
     double target_rate = 0.0;
-    std::int64_t skipped = 0;  ///< Number of skipped updates, which are in no mean.
+    std::int64_t skipped = 0;                 ///< Number of skipped updates, which are in no mean.
+    std::optional<SampleMeans> sampled = {};  ///< If attention sampled.
+    std::vector<RankReport> ranks = {};       ///< Sums, if several processes train.
   };
 
   void add(const UpdateReport& report);

@@ -9,6 +9,7 @@
 #include "heed/io/file.h"
 #include "heed/models/classifier.h"
 #include "heed/ops/cross_entropy.h"
+#include "heed/ops/reduce.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/temp_dir.h"
 #include "tests/training/job_case.h"
@@ -65,6 +66,37 @@ TEST(ClassificationJob, NegativeLogLikelihoodIsTheLossWithoutSmoothing) {
   EXPECT_NEAR(a.sum.item(), a.negative_log_likelihood, 1e-5);
   EXPECT_NEAR(b.negative_log_likelihood, a.negative_log_likelihood, 1e-5);
   EXPECT_GT(std::abs(b.sum.item() - b.negative_log_likelihood), 1e-4);
+}
+
+// The loss has the model's own term; the likelihood and validations have not.
+TEST(ClassificationJob, AddsThePenaltyOfTheModel) {
+  const auto with_hops = [](double penalty) {
+    Generator random(2);
+    ClassifierConfig config{.encoder = {.vocabulary = words()->size(), .layers = 1},
+                            .classes = 2,
+                            .hops = 3,
+                            .penalty = penalty};
+    config.encoder.block.embed = 16;
+    config.encoder.block.heads = 2;
+    config.encoder.block.hidden = 20;
+    auto model = std::make_unique<Classifier>(config, random);
+    model->eval();
+    return TextClassifier{std::move(model), words(), {"glad", "sad"}};
+  };
+  const TextClassifier same = with_hops(0.5);
+  const auto texts = corpus();
+  double penalty = 0.0;
+  for (std::int32_t i = 0; i < texts->size(); ++i) {
+    const LabelledBatch batch = make_batch(*texts, {&i, 1});
+    penalty += sum(same.model->judge({batch.tokens, batch.lengths}).penalty).item();
+  }
+  ClassificationJob with(with_hops(0.5), texts, texts, {}),
+      without(with_hops(0.0), texts, texts, {});
+  const BatchLoss a = with.next(), b = without.next();
+  EXPECT_GT(penalty, 0.1);
+  EXPECT_NEAR(a.sum.item(), b.sum.item() + penalty, 1e-4);
+  EXPECT_NEAR(a.negative_log_likelihood, b.negative_log_likelihood, 1e-5);
+  EXPECT_NEAR(with.validate()[0].value, without.validate()[0].value, 1e-6);
 }
 
 TEST(ClassificationJob, JudgesEachTextOnce) {

@@ -65,6 +65,34 @@ TEST(Curves, ALineAnUpdate) {
   EXPECT_THAT(curves.validation[1].points, ElementsAre(CurvePoint{2, 1.0, 30.0}));
 }
 
+TEST(Curves, SamplesHaveAFileOfTheirOwn) {
+  const TempDir dir;
+  const auto sampled = [](std::int64_t number) {
+    UpdateReport report = update(number);
+    report.sampled = {.reward = -6.0 * static_cast<double>(number), .entropy = 3.0, .samples = 4};
+    return report;
+  };
+  {
+    CurveWriter writer(dir.path());
+    writer.began(0);
+    writer.updated(update(1));
+    EXPECT_FALSE(std::filesystem::exists(dir / "samples.csv"));
+    writer.updated(sampled(2));
+    writer.updated(sampled(3));
+  }
+  CurveWriter writer(dir.path());
+  writer.began(2);
+  EXPECT_EQ(text_of(dir, "samples.csv"), "update,epoch,reward,entropy\n2,0.5,-3,0.75\n");
+  writer.updated(sampled(4));
+  const Curves curves = read_curves(dir.path());
+  ASSERT_EQ(curves.samples.size(), 2u);
+  EXPECT_EQ(curves.samples[0].metric, "reward");
+  EXPECT_THAT(curves.samples[0].points,
+              ElementsAre(CurvePoint{2, 0.5, -3.0}, CurvePoint{4, 1.0, -6.0}));
+  EXPECT_THAT(curves.samples[1].points,
+              ElementsAre(CurvePoint{2, 0.5, 0.75}, CurvePoint{4, 1.0, 0.75}));
+}
+
 TEST(Curves, GoingOnDropsWhatIsDoneAnew) {
   const TempDir dir;
   const auto train = [&](std::int64_t from, std::int64_t to) {

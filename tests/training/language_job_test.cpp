@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "heed/autograd/tape.h"
 #include "heed/generation/model_folder.h"
@@ -58,6 +59,20 @@ TEST(LanguageJob, GoesBackToTheBit) {
 TEST(LanguageJob, ItsBatchesDependOnTheirSizeAndTheSeed) {
   EXPECT_EQ(settings_text(make().stream_settings()),
             "block_length=4, batch_tokens / block_length (or batch_sentences)=3, seed=1");
+}
+
+// In a text that repeats itself, all rows that begin at multiples of its period are the same.
+TEST(LanguageJob, RowsBeginAtMultiplesOfTheirLengthIfAsked) {
+  const auto losses = [](bool aligned) {
+    LanguageJob job(tiny(), stream_of("abcdabcdabcdabcdabcdabcdabcda"), stream_of(""),
+                    {.batch = {.rows = 3, .length = 4, .aligned = aligned}});
+    job.model().eval();
+    std::set<double> different;
+    for (int i = 0; i < 6; ++i) different.insert(job.next().sum.item());
+    return different.size();
+  };
+  EXPECT_EQ(losses(true), 1u);
+  EXPECT_GT(losses(false), 1u);
 }
 
 TEST(LanguageJob, AnEpochReadsAsManyTokensAsThereAre) {

@@ -10,9 +10,12 @@
 #include "heed/models/bag_of_words.h"
 #include "heed/models/classifier.h"
 #include "heed/models/language_model.h"
+#include "heed/models/reformer.h"
 #include "heed/models/transformer.h"
+#include "heed/training/stream_settings.h"
 #include "heed/training/trainer.h"
 #include "heed/training/translation_job.h"
+#include "tests/data/packed_corpus.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 #include "tests/training/job_case.h"
@@ -69,6 +72,33 @@ class MakeJob : public testing::Test {
   TrainConfig config_;
 };
 
+TEST_F(MakeJob, TranslatesFromAPackedCorpus) {
+  const std::string packed = test::packed_corpus(dir_ / "c", 60).string();
+  config_.train_sets = {packed};
+  config_.shuffle_window = 30;
+  MadeJob made = make();
+  EXPECT_THAT(made.notes, ElementsAre(packed + ": 60 packed pairs, shuffled in 2 windows"));
+  EXPECT_GT(made.job->next().counted, 0);
+  EXPECT_GT(made.job->epoch_share(), 0.0);
+  EXPECT_THAT(settings_text(made.job->stream_settings()), HasSubstr("shuffle_window=30, pairs=60"));
+  // The model has the vocabularies of the corpus, so it goes on with it and with no other.
+  std::filesystem::create_directory(dir_ / "model");
+  made.job->save(dir_ / "model");
+  config_.start_from = (dir_ / "model").string();
+  EXPECT_GT(make().job->next().counted, 0);
+  config_.train_sets = {test::packed_corpus(dir_ / "d", 61).string()};
+  EXPECT_THAT(error(), HasSubstr("was packed with other vocabularies than those of the model"));
+  config_.start_from = "";
+  config_.max_length = 9;
+  EXPECT_THAT(error(), HasSubstr("was packed with 0: pairs are selected when they are packed"));
+  config_.max_length = 0;
+  config_.max_ratio = 2.0;
+  EXPECT_THAT(error(), HasSubstr("heed corpus pack --max-ratio=2"));
+  config_.max_ratio = 0.0;
+  config_.train_sets.push_back("more");
+  EXPECT_THAT(error(), HasSubstr("which has both sides: give it alone"));
+}
+
 TEST_F(MakeJob, TranslatesByDefault) {
   use_pairs();
   config_.validation.metrics = {"loss", "bleu"};
@@ -102,6 +132,14 @@ TEST_F(MakeJob, Classifiers) {
   EXPECT_THAT(made.notes, ElementsAre(HasSubstr("4 texts of 2 classes")));
 }
 
+TEST_F(MakeJob, LabelsAreNoText) {
+  use_labels();
+  const TempDir folder;
+  make().job->save(folder.path());
+  const TextClassifier saved = load_text_classifier(folder.path());
+  EXPECT_EQ(saved.tokenizer->size(), 4 + 5) << "bad, day, good, no, yes";
+}
+
 // Another kind of model is one key of the config; it learns the lines of a small file.
 TEST_F(MakeJob, KindsOfOneTask) {
   use_labels();
@@ -132,35 +170,44 @@ TEST_F(MakeJob, AKindOfAnotherTaskIsAnError) {
   EXPECT_THAT(error(), HasSubstr("did you mean \"bag_of_words\"?"));
 }
 
-// The scores of sampled positions have no gradient, in whatever place of a model.
-TEST_F(MakeJob, AttentionThatCannotLearnIsRefused) {
-  const auto expect_refused = [&](std::string_view model) {
-    const std::string message = error();
-    EXPECT_THAT(message, HasSubstr(fmt::format("[{}] attention \"hard\"", model)));
-    EXPECT_THAT(message, HasSubstr("no gradient")) << "why";
-    EXPECT_THAT(message, HasSubstr("use \"gumbel\"")) << "what to do";
+// Hard attention learns by REINFORCE, in whatever place of a model.
+TEST_F(MakeJob, AttentionThatSamplesLearns) {
+  const auto expect_samples = [&](const char* place) {
+    const MadeJob made = make();
+    made.job->model().train();
+    const BatchLoss loss = made.job->next();
+    EXPECT_GT(loss.sampled.samples, 0) << place;
+    EXPECT_LT(loss.sampled.reward, 0.0) << place;
+    loss.sum.backward();
+    const bool learns = loss.sampled.samples > 0 && made.job->state().baseline_updates == 1;
+    EXPECT_TRUE(learns) << place;
   };
   use_pairs();
   const TransformerConfig plain = transformer();
   transformer().encoder_attention = "hard";
-  expect_refused("transformer");
+  expect_samples("encoder");
   transformer() = plain;
   transformer().decoder_attention = "hard";
-  expect_refused("transformer");
+  expect_samples("decoder");
   transformer() = plain;
   transformer().block.cross_attention = "hard";
-  expect_refused("transformer");
+  expect_samples("cross");
+  config_.checkpoint_activations = true;
+  EXPECT_THAT(error(), HasSubstr("leave checkpoint_activations out"));
+  config_.checkpoint_activations = false;
   transformer().block.cross_attention = "gumbel";
   EXPECT_EQ(error(), "(no error)");
   config_.valid_sets.clear();
   use_text();
   language_model().block.attention = "hard";
-  expect_refused("language_model");
+  language_model().block.heads = LanguageModelConfig{}.block.heads;  // it has none
+  expect_samples("language model");
   use_labels();
   classifier().encoder.block.attention = "hard";
-  expect_refused("classifier");
+  classifier().encoder.block.heads = ClassifierConfig{}.encoder.block.heads;
+  expect_samples("classifier");
   config_.kind = "bag_of_words";
-  EXPECT_EQ(error(), "(no error)") << "the sections of other kinds do not matter";
+  EXPECT_EQ(make().job->next().sampled.samples, 0) << "sections of other kinds do not matter";
 }
 
 TEST_F(MakeJob, TheSeedMakesTheModel) {
@@ -248,6 +295,16 @@ TEST_F(MakeJob, EveryTaskResumesToTheBit) {
   config_.valid_sets.clear();
   use_text();
   check();
+  config_.kind = "reformer";  // draws hashes besides
+  config_.aligned_blocks = true;
+  config_.models.of<Reformer>() = {.layers = "lsh local lsh",
+                                   .embed = 16,
+                                   .heads = 2,
+                                   .dropout = 0.1,
+                                   .lsh = "lsh buckets=4 chunk=2 rounds=2 redraw=true",
+                                   .positions = "axial max_length=16"};
+  check();
+  config_.kind.clear();
   use_labels();
   check();
   config_.kind = "bag_of_words";

@@ -20,10 +20,9 @@ TEST(TrainReference, HasEveryKey) {
     const std::string key = field.path.substr(field.path.rfind('.') + 1);
     EXPECT_THAT(text, HasSubstr(fmt::format("| `{}` |", key)));
   }
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "| `task` | `translate`, `language`, `classify`, `embed`, `fill` | `\"translate\"` |"));
+  EXPECT_THAT(text, HasSubstr("| `task` | `translate`, `language`, `classify`, `embed`, `fill`, "
+                              "`recognise`, `point`, `copy`, `read`, `answer`, `caption` | "
+                              "`\"translate\"` |"));
   EXPECT_THAT(text, HasSubstr("\n## [validation.search]\n\nhow validation translates\n"));
 }
 

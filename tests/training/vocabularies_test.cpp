@@ -122,13 +122,14 @@ TEST_F(VocabulariesTest, ReadsThoseGiven) {
   EXPECT_THAT(error_message([&] { make_tokenizers(config_); }), HasSubstr("none"));
 }
 
-TEST_F(VocabulariesTest, LabelsAreNoText) {
-  config_.task = Task::classify;
+TEST_F(VocabulariesTest, TheTaskReadsTheTextsOfItsSet) {
   config_.train_sets = {(dir_ / "labelled").string()};
-  const auto made = make_tokenizer(config_);
-  EXPECT_TRUE(knows(*made, "a dog runs cat"));
+  const auto made = make_tokenizer(config_, [](const std::filesystem::path& path) {
+    return std::vector<std::string>{"a dog", path.filename().string()};
+  });
+  EXPECT_TRUE(knows(*made, "a dog labelled"));
   EXPECT_FALSE(knows(*made, "joy"));
-  EXPECT_EQ(made->size(), 4 + 4);
+  EXPECT_EQ(made->size(), 4 + 3);
 }
 
 TEST_F(VocabulariesTest, ALanguageModelReadsLineEnds) {
