@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "heed/base/error.h"
+#include "heed/io/base64.h"
 #include "heed/io/json.h"
 #include "heed/plot/svg.h"
 #include "heed/tensor/copy.h"
@@ -14,26 +15,10 @@
 namespace heed::plot {
 
 extern const std::string_view kAttentionTemplate;  // attention.html
+extern const std::string_view kExplorerStyle;      // explorer.css
+extern const std::string_view kExplorerScript;     // explorer.js
 
 namespace {
-
-// Base64 (RFC 4648).
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < n ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      text += k <= n ? kDigits[group >> (18 - 6 * k) & 63] : '=';
-    }
-  }
-  return text;
-}
 
 // Weights as 16 bits each, low byte first; 65535 means 1. This is exact enough for the four digits
 // that the page shows.
@@ -46,7 +31,7 @@ std::string packed(const Tensor& weights) {
     bytes += static_cast<char>(level & 255);
     bytes += static_cast<char>(level >> 8);
   }
-  return base64(bytes);
+  return io::to_base64(bytes);
 }
 
 io::Value list_of(const std::vector<std::string>& labels) {
@@ -85,9 +70,9 @@ void replace_once(std::string& text, std::string_view mark, std::string_view by)
 
 // JSON in which every < is escaped, so that it cannot begin or end a tag of the page. Only strings
 // contain <.
-std::string within_script(const io::Value& value) {
+std::string within_script(std::string_view json) {
   std::string safe;
-  for (const char c : io::write_json(value, false)) {
+  for (const char c : json) {
     if (c == '<') {
       safe += "\\u003c";
     } else {
@@ -99,17 +84,28 @@ std::string within_script(const io::Value& value) {
 
 }  // namespace
 
-std::string attention_html(const AttentionView& view, const AttentionSelection& selection) {
+std::string attention_data(const AttentionView& view, const AttentionSelection& selection) {
   choose_parts(view, selection);  // throws if the selection does not exist
   io::Value::List parts;
   for (const AttentionPart& part : view.parts) {
     if (!part.layers.empty()) parts.push_back(part_value(part));
   }
-  const io::Value data{io::Value::Table{{"text", {view.text}},
-                                        {"result", {view.result}},
-                                        {"start", start_value(selection)},
-                                        {"parts", {parts}}}};
-  std::string page(kAttentionTemplate);
+  return io::write_json({io::Value::Table{{"text", {view.text}},
+                                          {"result", {view.result}},
+                                          {"start", start_value(selection)},
+                                          {"parts", {parts}}}},
+                        false);
+}
+
+std::string with_explorer(std::string page) {
+  replace_once(page, "{{explorer.css}}", kExplorerStyle);
+  replace_once(page, "{{explorer.js}}", kExplorerScript);
+  return page;
+}
+
+std::string attention_html(const AttentionView& view, const AttentionSelection& selection) {
+  const std::string data = attention_data(view, selection);
+  std::string page = with_explorer(std::string(kAttentionTemplate));
   // The data comes last, because a text may contain the other mark.
   replace_once(page, "{{title}}", escape_xml(view.text));
   const std::size_t mark = page.rfind("{{data}}");

@@ -10,6 +10,7 @@
 #include "heed/generation/alignment.h"
 #include "heed/generation/examine.h"
 #include "heed/plot/heatmap.h"
+#include "heed/plot/picture_sheet.h"
 #include "heed/tensor/view.h"
 #include "heed/text/unicode.h"
 
@@ -265,6 +266,7 @@ std::string shortened(std::string_view text, std::size_t columns) {
 }
 
 std::string attention_svg(const AttentionView& view, const AttentionSelection& selection) {
+  if (view.picture) return picture_svg(view, selection);
   const std::vector<const AttentionPart*> parts = choose_parts(view, selection);
   const std::vector<Section> sections = sections_of(parts, selection);
   const std::optional<Panel> panel = panel_of(view, parts, selection);

@@ -12,6 +12,7 @@
 
 #include "heed/generation/alignment.h"
 #include "heed/io/codec.h"
+#include "heed/pictures/picture.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed::plot {
@@ -41,6 +42,12 @@ struct AttentionPart {
   std::vector<Tensor> layers;        ///< f32 [H, T, Tk] each; H may differ.
 };
 
+/// The picture that keys are places of: a grid of places, row by row, covers it.
+struct ViewedPicture {
+  Picture picture;
+  std::int64_t rows = 0, columns = 0;
+};
+
 /// All weights of one text.
 struct AttentionView {
   std::string text;         ///< The input.
@@ -48,6 +55,8 @@ struct AttentionView {
   std::vector<AttentionPart> parts;
   Tensor alignment = {};      ///< f32 [T, Tk]: weights for the alignment, tokens as in `cross`.
   AlignmentEdges edges = {};  ///< Tokens of `alignment` that it does not link.
+  /// The picture that the columns of `cross` are places of; none: they are tokens.
+  std::optional<ViewedPicture> picture = {};
 };
 
 /// Selects a part of a view; members that are not set select everything.

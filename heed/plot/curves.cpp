@@ -50,9 +50,9 @@ std::vector<Point> thinned(const std::vector<Point>& points, bool log_updates) {
   return means;
 }
 
-const RunCurve* find(const TrainingRun& run, const std::string& metric) {
-  const auto found = std::ranges::find(run.validation, metric, &RunCurve::metric);
-  return found == run.validation.end() || found->points.empty() ? nullptr : &*found;
+const RunCurve* find(const std::vector<RunCurve>& curves, const std::string& metric) {
+  const auto found = std::ranges::find(curves, metric, &RunCurve::metric);
+  return found == curves.end() || found->points.empty() ? nullptr : &*found;
 }
 
 std::string title_of(const std::string& metric) {
@@ -81,7 +81,7 @@ Chart loss_chart(const std::vector<TrainingRun>& runs, bool log_updates) {
                               .color = color.pale,
                               .dots = false});
     }
-    if (const RunCurve* const loss = find(runs[i], "loss")) {
+    if (const RunCurve* const loss = find(runs[i].validation, "loss")) {
       chart.series.push_back(
           {.name = of + "validation", .points = loss->points, .color = color.strong});
     }
@@ -95,10 +95,26 @@ Chart metric_chart(const std::vector<TrainingRun>& runs, const std::string& metr
                    bool log_updates) {
   Chart chart = empty_chart(title_of(metric) + " of validation", log_updates);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (const RunCurve* const curve = find(runs[i], metric)) {
+    if (const RunCurve* const curve = find(runs[i].validation, metric)) {
       chart.series.push_back({.name = runs[i].name,
                               .points = curve->points,
                               .color = kColors[i % kColors.size()].strong});
+    }
+  }
+  chart.legend = runs.size() > 1;
+  return chart;
+}
+
+Chart sample_chart(const std::vector<TrainingRun>& runs, const std::string& metric,
+                   bool log_updates) {
+  Chart chart = empty_chart(metric + " of samples", log_updates);
+  chart.y.label = "nats";
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (const RunCurve* const curve = find(runs[i].samples, metric)) {
+      chart.series.push_back({.name = runs[i].name,
+                              .points = thinned(curve->points, log_updates),
+                              .color = kColors[i % kColors.size()].strong,
+                              .dots = false});
     }
   }
   chart.legend = runs.size() > 1;
@@ -124,6 +140,9 @@ TrainingRun read_run(const std::filesystem::path& folder) {
   for (const Curve& curve : curves.validation) {
     run.validation.push_back({curve.metric, over_updates(curve.points)});
   }
+  for (const Curve& curve : curves.samples) {
+    run.samples.push_back({curve.metric, over_updates(curve.points)});
+  }
   return run;
 }
 
@@ -138,6 +157,10 @@ std::string curves_svg(const std::vector<TrainingRun>& runs, bool log_updates) {
       drawn.push_back(curve.metric);
       charts.push_back(metric_chart(runs, curve.metric, log_updates));
     }
+  }
+  for (const char* const metric : {"reward", "entropy"}) {
+    Chart chart = sample_chart(runs, metric, log_updates);
+    if (!chart.series.empty()) charts.push_back(std::move(chart));
   }
   const auto count = static_cast<double>(charts.size());
   Svg svg(kCurveWidth * count, kCurveHeight, "training curves");

@@ -1,5 +1,6 @@
-// The curves of training runs as one picture: the training and validation loss, and a chart for
-// each other validation metric. Each run has its own color.
+// The curves of training runs as one picture: the training and validation loss, a chart for each
+// other validation metric, and the reward and entropy of attention that samples. Each run has its
+// own color.
 #pragma once
 
 #include <filesystem>
@@ -22,6 +23,7 @@ struct TrainingRun {
   std::vector<Point> training;  ///< The loss; many points are averaged when drawn.
   /// "loss" shares a chart with the training loss; "perplexity" is not drawn.
   std::vector<RunCurve> validation;
+  std::vector<RunCurve> samples = {};  ///< What attention sampled in training, if it samples.
 };
 
 /// Reads the curves in the folder of a run (training/curves.h), which gives it its name.

@@ -9,6 +9,10 @@
 #include "heed/models/bag_of_words.h"
 #include "heed/models/classifier.h"
 #include "heed/models/language_model.h"
+#include "heed/models/memory_network.h"
+#include "heed/models/pointer_network.h"
+#include "heed/models/reader.h"
+#include "heed/models/turing_machine.h"
 #include "tests/generation/tiny_text_model.h"
 #include "tests/generation/tiny_translator.h"
 #include "tests/support/error_message.h"
@@ -123,6 +127,72 @@ TEST(ModelAttention, OfALoadedModel) {
   EXPECT_EQ(view.parts[2].layers[0].to_vector<float>(),
             found.weights->decoder[0].cross.to_vector<float>());
   check_view(view);
+}
+
+TEST(ModelAttention, OfAModelThatPoints) {
+  Generator generator(3);
+  const ElementPointer pointer{std::make_unique<PointerNetwork>(
+      PointerNetworkConfig{.features = 2, .embed = 4, .hidden = 5, .glimpses = 1}, generator)};
+  pointer.model->eval();
+  const AttentionView view = attention_of(pointer, "0 1 2 3 4 5");
+  ASSERT_EQ(view.parts.size(), 1u);
+  const AttentionPart& part = view.parts[0];
+  EXPECT_THAT(part.columns, ElementsAre("end", "1", "2", "3"));
+  ASSERT_EQ(part.layers.size(), 2u) << "the glimpse and the pointer";
+  EXPECT_EQ(part.layers[1].size(1), std::ssize(part.rows)) << "a row for each position";
+  EXPECT_EQ(part.rows.back(), "end");
+}
+
+TEST(ModelAttention, OfATuringMachineAreItsHeads) {
+  const BitMachine machine{std::make_unique<TuringMachine>(
+      TuringMachineConfig{.inputs = 3,
+                          .outputs = 2,
+                          .machine = {.slots = 5, .width = 3, .read_heads = 2, .hidden = 4}})};
+  const AttentionView view = attention_of(machine, "101 001 output 10 11 00");
+  ASSERT_EQ(view.parts.size(), 2u);
+  EXPECT_EQ(view.parts[0].layers[0].shape(), (Shape{1, 5, 5})) << "one write head";
+  EXPECT_EQ(view.parts[1].layers[0].shape(), (Shape{2, 5, 5})) << "two read heads";
+  EXPECT_EQ(view.parts[0].rows.size(), 5u) << "two steps that read, three that write";
+  EXPECT_THAT(error_message([&] { attention_of(machine, "10"); }),
+              HasSubstr("the sequence has the vector \"10\" of 2 bits: there must be 3"));
+}
+
+TEST(ModelAttention, OfAReaderToTheWordsOfThePassage) {
+  const auto tokenizer = words("red dog runs XXXXX");
+  for (const ReaderAttention attention : {ReaderAttention::over_attention, ReaderAttention::sum}) {
+    const ClozeReader reader{std::make_unique<Reader>(ReaderConfig{.vocabulary = tokenizer->size(),
+                                                                   .embed = 4,
+                                                                   .hidden = 3,
+                                                                   .attention = attention,
+                                                                   .dropout = 0.0}),
+                             tokenizer};
+    const AttentionView view = attention_of(reader, "red dog runs ||| the XXXXX");
+    ASSERT_EQ(view.parts.size(), 1u);
+    EXPECT_THAT(view.parts[0].columns, ElementsAre("red", "dog", "runs"));
+    EXPECT_THAT(view.parts[0].columns, testing::Contains(view.result));
+    if (attention == ReaderAttention::sum) {
+      EXPECT_THAT(view.parts[0].rows, ElementsAre("the XXXXX"));
+    } else {
+      EXPECT_THAT(view.parts[0].rows, ElementsAre("the", "XXXXX"));
+    }
+    check_view(view);
+    EXPECT_THAT(error_message([&] { attention_of(reader, "red dog"); }), HasSubstr("has no |||"));
+  }
+}
+
+TEST(ModelAttention, OfAMemoryNetworkInEachHop) {
+  const auto tokenizer = words("mary left where is");
+  const StoryAnswerer answerer{
+      std::make_unique<MemoryNetwork>(MemoryNetworkConfig{
+          .vocabulary = tokenizer->size(), .padding = 3, .embed = 4, .hops = 2, .sentences = 2}),
+      tokenizer};
+  const AttentionView view = attention_of(answerer, "A. Mary left. John came. Where is Mary?");
+  ASSERT_EQ(view.parts.size(), 1u);
+  EXPECT_THAT(view.parts[0].columns, ElementsAre("mary left", "john came")) << "the last two";
+  EXPECT_THAT(view.parts[0].rows, ElementsAre("where is mary"));
+  EXPECT_EQ(view.parts[0].layers.size(), 2u);
+  check_view(view);
+  EXPECT_THAT(error_message([&] { attention_of(answerer, "Where?"); }), HasSubstr("give a story"));
 }
 
 TEST(ModelAttention, AModelWithoutAttentionHasNone) {
