@@ -52,13 +52,16 @@ TextOrPair split(const std::string& line, bool is_pair, const std::string& place
 }
 
 void classify(const ClassifyFlags& flags) {
+  OrderingOptions ordering;
+  io::set_fields(ordering, flags.ordering);  // reports mistakes before the model is read
   flags.model.set_threads();
   const TextClassifier classifier = load_text_classifier(flags.model.folder, flags.model.form());
   const std::int64_t longest = std::min(flags.max_source, classifier.model->max_length());
+  TextLines lines(flags.files.input, flags.files.policy());
   Output output(flags.files.output);
 
   filter_texts<ReadText, std::vector<float>>(
-      flags.files, flags.ordering,
+      lines, ordering,
       {.read =
            [&](const std::string& line, const std::string& place) {
              return read_text(classifier, split(line, flags.pairs, place), longest);

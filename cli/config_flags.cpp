@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 
+#include "cli/find_option.h"
+
 namespace heed::cli {
 namespace {
 
@@ -74,7 +76,7 @@ void add_config_flags(CLI::App& verb, const std::vector<io::FieldInfo>& fields,
     // The short name, if no other key or flag of the verb has it.
     const std::string short_name = flag_of(leaf_of(field.path));
     if (short_name != names && uses[leaf_of(field.path)] == 1 &&
-        verb.get_option_no_throw(short_name) == nullptr) {
+        find_option(verb, short_name) == nullptr) {
       names += "," + short_name;
     }
     add_flag(verb, names, field, [&assignments, path = field.path](const std::string& value) {

@@ -224,12 +224,15 @@ struct LineVector {
 void embed_lines(const EmbedFlags& flags) {
   EmbedOptions options;
   io::set_fields(options, flags.options);
+  OrderingOptions ordering;
+  io::set_fields(ordering, flags.ordering);  // reports mistakes before the model is read
   flags.model.set_threads();
   const TextEmbedder embedder = load_text_embedder(flags.model.folder, flags.model.form());
+  TextLines lines(flags.files.input, flags.files.policy());
   const std::unique_ptr<Receiver> receiver = make_receiver(flags, embedder, options);
 
   filter_texts<Line, LineVector>(
-      flags.files, flags.ordering,
+      lines, ordering,
       {.read =
            [&](const std::string& line, const std::string&) {
              return Line{line, read_text(embedder, line, options)};

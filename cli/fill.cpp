@@ -57,12 +57,15 @@ std::string json_line(const FilledText& filled) {
 }
 
 void fill_lines(const FillFlags& flags) {
+  OrderingOptions ordering;
+  io::set_fields(ordering, flags.ordering);  // reports mistakes before the model is read
   flags.model.set_threads();
   const TextFiller filler = load_text_filler(flags.model.folder, flags.model.form());
+  TextLines lines(flags.files.input, flags.files.policy());
   Output output(flags.files.output);
 
   filter_texts<ReadText, FilledText>(
-      flags.files, flags.ordering,
+      lines, ordering,
       {.read =
            [&](const std::string& line, const std::string& place) {
              return read_masked(filler, line, flags.max_source, place);

@@ -4,17 +4,21 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/config_flags.h"
 #include "cli/filter_io.h"
+#include "cli/find_option.h"
 #include "cli/model_flags.h"
 #include "cli/verbs.h"
 #include "heed/generation/chat.h"
 #include "heed/generation/generate.h"
+#include "heed/generation/generation_filter.h"
 #include "heed/generation/model_folder.h"
 #include "heed/io/config.h"
 #include "heed/io/json.h"
@@ -28,7 +32,7 @@ struct GenerateFlags {
   std::string prompt, system, separator = "---------------", format = "text";
   bool is_chat = false;
   FilterFlags files{.input = ""};
-  std::vector<std::string> search;  // "key=value"
+  std::vector<std::string> search, scheduling;  // "key=value"
   std::vector<std::string> stop;
 };
 
@@ -62,7 +66,11 @@ class Writer {
       output_.write(piece);
     };
     const std::vector<GeneratedText> found = is_json_ ? generate({}) : generate(say);
-    if (is_streamed) return output_.write("\n");
+    is_streamed ? output_.write("\n") : write_all(prompt, start, found);
+  }
+  /// Writes complete results.
+  void write_all(const std::string& prompt, const std::string& start,
+                 const std::vector<GeneratedText>& found) {
     for (const GeneratedText& text : found) {
       if (is_json_) {
         output_.write(json_line(prompt, text));
@@ -87,23 +95,75 @@ class Writer {
 
 using OnText = std::function<void(const std::string& text)>;
 
+// Texts that wait for their results while others are computed. More would delay answers.
+constexpr OrderingOptions kTexts{.window = 256};
+
+// Continues every line of the input: many at once, or, where lines come one by one, a single one
+// whose text is written as it is generated.
+class LineGenerator {
+ public:
+  LineGenerator(const TextGenerator& generator, const GenerateOptions& options,
+                const SchedulerOptions& scheduling, Writer& writer)
+      : generator_(generator),
+        options_(options),
+        writer_(writer),
+        filter_(
+            generator, options, scheduling, kTexts,
+            [this](const Generated& one) {
+              writer_.write_all(lines_.front(), one.prompt.text, one.found);
+              lines_.pop_front();
+            },
+            check_signals) {}
+
+  void add(const std::string& line) {
+    if (held_) pass_on();
+    held_ = line;
+  }
+  void flush() {
+    if (held_ && lines_.empty()) {
+      write_alone(*std::exchange(held_, {}));
+    } else {
+      if (held_) pass_on();
+      filter_.flush();
+    }
+  }
+
+  void write_alone(const std::string& line) {
+    const Prompt prompt = read_prompt(generator_, line);
+    writer_.write(line, prompt.text, [&](const OnText& say) {
+      return generate_text(generator_, prompt, options_,
+                           {.stream = number_++, .on_text = say, .on_step = check_signals});
+    });
+  }
+
+ private:
+  void pass_on() {
+    lines_.push_back(*std::exchange(held_, {}));
+    filter_.add(read_prompt(generator_, lines_.back()), number_++);
+  }
+
+  const TextGenerator& generator_;
+  const GenerateOptions& options_;
+  Writer& writer_;
+  std::optional<std::string> held_;  // the last line: it may be the only one
+  std::deque<std::string> lines_;    // those of the filter
+  std::uint64_t number_ = 0;
+  GenerationFilter filter_;
+};
+
 // Continues the prompt, or every line of the input.
 void continue_texts(const TextGenerator& generator, const GenerateOptions& options,
                     const GenerateFlags& flags) {
   Writer writer(flags, true);
-  const auto write = [&](const std::string& text, std::uint64_t number) {
-    const Prompt prompt = read_prompt(generator, text);
-    writer.write(text, prompt.text, [&](const OnText& say) {
-      return generate_text(generator, prompt, options,
-                           {.stream = number, .on_text = say, .on_step = check_signals});
-    });
-  };
+  SchedulerOptions scheduling;
+  io::set_fields(scheduling, flags.scheduling);
+  LineGenerator texts(generator, options, scheduling, writer);
   if (flags.files.input.empty()) {
-    write(flags.prompt, 0);
+    texts.write_alone(flags.prompt);
   } else {
     TextLines lines(flags.files.input, flags.files.policy());
-    std::uint64_t number = 0;
-    for (std::string line; lines.next(line);) write(line, number++);
+    feed_lines(
+        lines, [&](const std::string& line) { texts.add(line); }, [&] { texts.flush(); });
     if (!lines.describe_bad().empty()) print_note("bad lines: " + lines.describe_bad());
   }
   writer.commit();
@@ -151,6 +211,9 @@ GenerateOptions chosen(GenerateOptions options, const GenerateFlags& flags) {
 void generate_texts(const GenerateFlags& flags) {
   chosen({}, flags);  // mistakes are told before the model is loaded
   flags.model.set_threads();
+  SchedulerOptions scheduling;
+  io::set_fields(scheduling, flags.scheduling);
+  scheduling.validate();
   const TextGenerator generator = load_text_generator(flags.model.folder, flags.model.form());
   const GenerateOptions options = chosen(usual_options(generator), flags);
   flags.is_chat ? chat(generator, options, flags) : continue_texts(generator, options, flags);
@@ -161,7 +224,7 @@ void add_text_flags(CLI::App& verb, GenerateFlags& flags) {
   CLI::Option* const prompt =
       verb.add_option("-p,--prompt", flags.prompt, "start of the text, or message of the chat");
   add_filter_flags(verb, flags.files, "prompts or messages, one a line");
-  verb.get_option("--input")->excludes(prompt);
+  find_option(verb, "--input")->excludes(prompt);
   CLI::Option* const chat = verb.add_flag(
       "--chat", flags.is_chat,
       "answer messages with the model's chat template; without --prompt and --input, those of "
@@ -195,6 +258,7 @@ void add_search_flags(CLI::App& verb, const std::shared_ptr<GenerateFlags>& flag
     return field.path == "n_best" || field.path == "stop";
   });
   add_config_flags(verb, fields, flags->search);
+  add_config_flags(verb, io::list_fields(SchedulerOptions{}), flags->scheduling);
 }
 
 }  // namespace

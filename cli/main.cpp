@@ -54,10 +54,18 @@ int run(int argc, char** argv) {
   heed::cli::add_demo(app);
   heed::cli::add_train(app);
   heed::cli::add_translate(app);
+  heed::cli::add_shortlist(app);
   heed::cli::add_generate(app);
   heed::cli::add_classify(app);
   heed::cli::add_embed(app);
   heed::cli::add_fill(app);
+  heed::cli::add_serve(app);
+  heed::cli::add_recognise(app);
+  heed::cli::add_point(app);
+  heed::cli::add_copy(app);
+  heed::cli::add_read(app);
+  heed::cli::add_answer(app);
+  heed::cli::add_caption(app);
   heed::cli::add_average(app);
   heed::cli::add_conversions(app);
   heed::cli::add_list(app);
@@ -73,6 +81,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(std::move(words));
     return 0;
+  } catch (const CLI::RuntimeError& e) {  // a verb that ended with a code of its own
+    return e.get_exit_code();
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? 0 : kWrongUsage;
   }

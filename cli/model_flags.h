@@ -26,7 +26,8 @@ struct QuantizeFlag {
 inline void add_quantize_flag(CLI::App& verb, QuantizeFlag& flag) {
   std::vector<std::string> names;
   for (const auto& known : kernels::enum_names(PackedForm{})) names.emplace_back(known.name);
-  verb.add_option("--quantize", flag.name, "weights in fewer bits: int8, bf16, or none for f32")
+  verb.add_option("--quantize", flag.name,
+                  "weights in fewer bits: int4, int8 or bf16; none: as they are stored, else f32")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
 }

@@ -68,8 +68,9 @@ void Progress::draw() {
     fmt::print(options_.stream, "{}{}", kClear,
                plot::progress_text(line, columns_of(options_.stream)));
   } else {
-    fmt::print(options_.stream, "{} {:>3.0f} %  {}  {}\n", title_, 100.0 * line.share.value_or(0.0),
-               fmt::join(parts_, "  "), line.time);
+    const std::string percent = line.share ? fmt::format("{:>3.0f} %  ", 100.0 * *line.share) : "";
+    fmt::print(options_.stream, "{} {}{}  {}\n", title_, percent, fmt::join(parts_, "  "),
+               line.time);
   }
   std::fflush(options_.stream);
 }

@@ -61,6 +61,7 @@ void add_see(CLI::App& app) {
   pattern->callback([arguments] { draw_pattern(*arguments); });
   add_see_curves(*verb);
   add_see_attention(*verb);
+  add_see_positions(*verb);
 }
 
 }  // namespace heed::cli

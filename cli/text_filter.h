@@ -10,7 +10,6 @@
 
 #include "cli/filter_io.h"
 #include "heed/generation/ordering.h"
-#include "heed/io/config.h"
 
 namespace heed::cli {
 
@@ -22,16 +21,13 @@ struct TextFilter {
   std::function<void(const Result& result)> write;
 };
 
-/// Runs a filter over all lines; `ordering` are options of OrderingOptions, "key=value".
+/// Runs a filter over all lines.
 template <typename Input, typename Result>
-void filter_texts(const FilterFlags& files, const std::vector<std::string>& ordering,
+void filter_texts(TextLines& lines, const OrderingOptions& ordering,
                   const TextFilter<Input, Result>& work) {
-  OrderingOptions options;
-  io::set_fields(options, ordering);
-  TextLines lines(files.input, files.policy());
   using Filter = OrderedFilter<Input, Result>;
   Filter filter(
-      options,
+      ordering,
       [&](std::span<const typename Filter::Item> items, const OnStep&) {
         std::vector<Input> batch;
         for (const auto& item : items) batch.push_back(item.input);

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "cli/config_flags.h"
+#include "cli/ranked.h"
 #include "cli/run_training.h"
+#include "cli/supervise.h"
 #include "cli/verbs.h"
+#include "heed/distributed/collectives.h"
 #include "heed/io/config.h"
 #include "heed/training/train_reference.h"
 
@@ -24,6 +27,7 @@ struct TrainArguments {
   std::vector<std::string> model_flags;  // "key=value", for the section of the task
   TrainLogOptions log;
   std::string tensorboard;  // folder for event files
+  Supervision supervision;
 };
 
 // The section of the model that a config trains, after the flags are applied.
@@ -39,10 +43,11 @@ std::string_view section_of(const TrainConfig& config, const std::vector<std::st
   return chosen.model_kind().name;
 }
 
-void train(const TrainArguments& arguments) {
-  if (arguments.reference) return fmt::print("{}", train_reference());
-  std::optional<TrainConfig> given;
-  if (!arguments.config.empty()) io::load_config(arguments.config, given.emplace());
+int train(const TrainArguments& arguments) {
+  if (arguments.reference) {
+    fmt::print("{}", train_reference());
+    return 0;
+  }
   const auto set_flags = [&](TrainConfig& config) {
     // All flags are set together: one by one, a flag may be invalid until the next is set.
     std::vector<std::string> flags = arguments.flags;
@@ -52,10 +57,27 @@ void train(const TrainArguments& arguments) {
     }
     io::set_fields(config, flags);
   };
-  run_training({.config = run_config(given, arguments.resume, set_flags),
-                .resume = arguments.resume,
-                .log = arguments.log,
-                .tensorboard = arguments.tensorboard});
+  const auto read_config = [&] {
+    std::optional<TrainConfig> given;
+    if (!arguments.config.empty()) io::load_config(arguments.config, given.emplace());
+    return run_config(given, arguments.resume, set_flags);
+  };
+  if (arguments.supervision.ranks > 0) {
+    Supervision supervision = arguments.supervision;
+    supervision.model = read_config().model;
+    return supervise(supervision);
+  }
+  run_ranked([&](Communicator* ranks) {
+    LoggedRun run{.config = {},
+                  .resume = arguments.resume,
+                  .log = arguments.log,
+                  .tensorboard = arguments.tensorboard,
+                  .ranks = ranks};
+    const auto read = [&] { run.config = read_config(); };
+    ranks != nullptr ? together(*ranks, read) : read();
+    run_training(run);
+  });
+  return 0;
 }
 
 }  // namespace
@@ -74,9 +96,16 @@ void add_train(CLI::App& app) {
   add_log_options(*verb, arguments->log);
   verb->add_option("--tensorboard", arguments->tensorboard,
                    "a folder to write event files for TensorBoard into");
-  // Not TrainConfig{}: if memory runs out in that, GCC 12 destroys members that are not there yet.
-  TrainConfig defaults;
-  const std::vector<io::FieldInfo> fields = io::list_fields(defaults);
+  verb->add_option("--ranks", arguments->supervision.ranks,
+                   "start this many processes with the launcher, and supervise them")
+      ->check(CLI::Range(1, 1 << 16));
+  verb->add_option("--restarts", arguments->supervision.restarts,
+                   "with --ranks: start them again, at most this many times, if one is lost")
+      ->check(CLI::Range(0, 1 << 30));
+  verb->add_option("--launcher", arguments->supervision.launcher,
+                   "with --ranks: the command before heed's own; {} is the number of ranks")
+      ->capture_default_str();
+  const std::vector<io::FieldInfo> fields = io::list_fields(TrainConfig());
   add_config_flags(*verb, fields, arguments->flags);
   verb->add_option_function<std::int64_t>(
       "--lora-rank",
@@ -87,7 +116,10 @@ void add_train(CLI::App& app) {
   std::vector<std::string_view> sections;
   for (const ModelKind& kind : model_kinds()) sections.push_back(kind.name);
   add_section_flags(*verb, fields, sections, arguments->model_flags);
-  verb->callback([arguments] { train(*arguments); });
+  verb->callback([arguments] {
+    const int code = train(*arguments);
+    if (code != 0) throw CLI::RuntimeError(code);
+  });
 }
 
 }  // namespace heed::cli

@@ -31,10 +31,11 @@ class PlainLog : public TrainLog {
     const double elapsed =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     note(fmt::format(
-        "epoch {:.2f}  update {}  loss {:.4f}  ppl {:.2f}  rate {:.3g}  norm {:.2f}  "
+        "epoch {:.2f}  update {}  loss {:.4f}  ppl {:.2f}  {}rate {:.3g}  norm {:.2f}  "
         "{:.0f} source/s  {:.0f} target/s  {}",
-        report.epoch, report.update, mean.loss, mean.perplexity, report.rate, report.gradient_norm,
-        mean.source_rate, mean.target_rate, plot::duration_text(elapsed)));
+        report.epoch, report.update, mean.loss, mean.perplexity, sampled_text(mean), report.rate,
+        report.gradient_norm, mean.source_rate, mean.target_rate, plot::duration_text(elapsed)));
+    tell_ranks(mean.ranks);
   }
 
   void validated(const ValidationReport& report) override {
@@ -71,6 +72,39 @@ class PlainLog : public TrainLog {
   }
 
  private:
+  // How the ranks spent their time since the last line.
+  void tell_ranks(const std::vector<RankReport>& ranks) {
+    std::vector<double> computing;
+    std::string text = "ranks";
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const RankReport& rank = ranks[r];
+      const double all = rank.compute + rank.waiting + rank.communication;
+      text += fmt::format("{} {}: {:.0f} target/s, waits {:.0f} %, exchanges {:.0f} %",
+                          r == 0 ? "" : ";", r, static_cast<double>(rank.target_tokens) / all,
+                          100.0 * rank.waiting / all, 100.0 * rank.communication / all);
+      computing.push_back(rank.compute);
+    }
+    if (ranks.empty()) return;
+    note(text);
+    constexpr double kSlow = 1.5;  // times the median
+    std::vector<double> sorted = computing;
+    std::ranges::sort(sorted);
+    const double median = sorted[(sorted.size() - 1) / 2];
+    for (std::size_t r = 0; r < computing.size(); ++r) {
+      if (computing[r] <= kSlow * median) continue;
+      note(fmt::format(
+          "rank {} is slow: it computes {:.1f} times as long as others, which wait for it", r,
+          computing[r] / median));
+    }
+  }
+
+  // What attention sampled, if it samples.
+  static std::string sampled_text(const UpdateWindow::Mean& mean) {
+    if (!mean.sampled) return "";
+    return fmt::format("reward {:.4f}  entropy {:.3f}  ", mean.sampled->reward,
+                       mean.sampled->entropy);
+  }
+
   std::int64_t disp_freq_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   UpdateWindow window_;
@@ -166,6 +200,14 @@ void add_log_options(CLI::App& verb, TrainLogOptions& options) {
                   "terminal, else plain")
       ->check(CLI::IsMember({"auto", "bar", "plain", "json"}))
       ->capture_default_str();
+}
+
+std::unique_ptr<TrainLog> make_quiet_log() {
+  struct QuietLog : TrainLog {
+    void note(const std::string&) override {}
+    void finish(Outcome, const TrainingProgress&) override {}
+  };
+  return std::make_unique<QuietLog>();
 }
 
 std::unique_ptr<TrainLog> make_train_log(const TrainLogOptions& options, const Frequency& after) {

@@ -27,6 +27,8 @@ class TrainLog : public TrainingWatcher {
 
 /// Makes the log of that form; `after` is the end of training, which the bar needs.
 std::unique_ptr<TrainLog> make_train_log(const TrainLogOptions& options, const Frequency& after);
+/// A log that prints nothing, for ranks other than the first.
+std::unique_ptr<TrainLog> make_quiet_log();
 /// The log for programs, in train_log_json.cpp: one object per line, to standard output.
 std::unique_ptr<TrainLog> make_json_log(std::int64_t disp_freq);
 

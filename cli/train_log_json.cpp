@@ -43,15 +43,31 @@ class JsonLog : public TrainLog {
     window_.add(report);
     if (report.update % disp_freq_ != 0 || window_.empty()) return;
     const UpdateWindow::Mean mean = window_.take();
-    print("update", {{"update", {report.update}},
-                     {"epoch", number(report.epoch)},
-                     {"loss", number(mean.loss)},
-                     {"perplexity", number(mean.perplexity)},
-                     {"rate", number(report.rate)},
-                     {"norm", number(report.gradient_norm)},
-                     {"source_tokens_per_second", number(mean.source_rate)},
-                     {"target_tokens_per_second", number(mean.target_rate)},
-                     {"skipped", {mean.skipped}}});
+    io::Value::Table members = {{"update", {report.update}},
+                                {"epoch", number(report.epoch)},
+                                {"loss", number(mean.loss)},
+                                {"perplexity", number(mean.perplexity)},
+                                {"rate", number(report.rate)},
+                                {"norm", number(report.gradient_norm)},
+                                {"source_tokens_per_second", number(mean.source_rate)},
+                                {"target_tokens_per_second", number(mean.target_rate)},
+                                {"skipped", {mean.skipped}}};
+    if (mean.sampled) {
+      members.emplace_back("reward", number(mean.sampled->reward));
+      members.emplace_back("entropy", number(mean.sampled->entropy));
+    }
+    if (!mean.ranks.empty()) {
+      io::Value::List ranks;
+      for (const RankReport& rank : mean.ranks) {
+        const double all = rank.compute + rank.waiting + rank.communication;
+        ranks.push_back({io::Value::Table{
+            {"target_tokens_per_second", number(static_cast<double>(rank.target_tokens) / all)},
+            {"waiting", number(rank.waiting / all)},
+            {"communication", number(rank.communication / all)}}});
+      }
+      members.emplace_back("ranks", io::Value{std::move(ranks)});
+    }
+    print("update", std::move(members));
   }
 
   void validated(const ValidationReport& report) override {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/config_flags.h"
+#include "cli/find_option.h"
 #include "cli/verbs.h"
 #include "cli/vocab_filter.h"
 #include "heed/base/error.h"
@@ -110,7 +111,7 @@ void add_vocab_convert(CLI::App& vocab) {
   CLI::Option* const codes = verb->add_option("--codes", flags->codes, "BPE codes of subword-nmt");
   verb->add_option("-o,--output", flags->out, "the file to write")->required();
   add_config_flags(*verb, io::list_fields(SubwordNmtOptions()), flags->options);
-  for (const char* name : {"--separator", "--threshold"}) verb->get_option(name)->needs(codes);
+  for (const char* name : {"--separator", "--threshold"}) find_option(*verb, name)->needs(codes);
   verb->callback([flags] { convert(*flags); });
 }
 

@@ -155,7 +155,7 @@ def test_quantize(folder):
         for flags in ([], ["--quantize", form]):
             rows = run("embed", "-m", own, *flags, given=TEXT)[0].splitlines()
             assert [json.loads(row)["vector"] for row in rows] == vectors, "the same bits"
-    assert "none,bf16,int8" in run("embed", "-m", folder / "bert", "--quantize=int4", given=TEXT, code=2)[1]
+    assert "none,bf16,int8,int4" in run("embed", "-m", folder / "bert", "--quantize=int3", given=TEXT, code=2)[1]
     int8 = folder / "int8"
     assert "cannot become bf16" in run("embed", "-m", int8, "--quantize=bf16", given=TEXT, code=1)[1]
     for call in (["convert", int8, "-o", folder / "again"],

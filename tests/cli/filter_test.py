@@ -236,7 +236,7 @@ def test_interrupt(folder, sentences):
 
 def test_interrupt_in_a_long_search(folder, sentences):
     """A signal is seen inside a search that would not end, and inside a batch."""
-    endless = ["--min-length=100000000", "--max-length=100000000", "--max-length-ratio=1e9"]
+    endless = ["--min-length=20000", "--max-length=20000", "--max-length-ratio=1e9"]
     huge = f"--max-length={2**63 - 1}"
     for flags in (["translate", "-m", folder / "t", *endless], ["translate", "-m", folder / "t", *endless, "--beam-size=1"],
                   ["translate", "-m", folder / "t", *endless, "--method=sample", "--n-best=50"],
@@ -345,6 +345,25 @@ def test_numbers_out_of_range(folder):
         assert "bug" not in said
     assert len(run("generate", "-m", folder / "l", "--temperature=1e-30", "--max-length=9")[0]) == 10
     run("translate", "-m", folder / "t", f"--max-length={huge}", given="Who sleeps?")
+
+
+def test_shortlist(folder, sentences):
+    """A list made from the training text: most translations stay, none depends on its company, mistakes are named."""
+    made, _ = run("shortlist", "-m", folder / "t", folder / "g.en", folder / "g.zh", "-o", folder / "list")
+    assert re.search(r"list: \d+ translations of \d+ of \d+ source tokens, from 300 pairs", made), made
+    assert all(re.fullmatch(r"\S+ \S+ [\d.e-]+", line) for line in (folder / "list").read_text().splitlines())
+    text = "\n".join(sentences) + "\n"
+    plain = run("translate", "-m", folder / "t", given=text)[0].splitlines()
+    short = ["translate", "-m", folder / "t", "--shortlist", folder / "list"]
+    found = run(*short, given=text)[0].splitlines()
+    assert sum(a == b for a, b in zip(plain, found)) >= 0.8 * len(plain), (plain, found)
+    assert run(*short, "--window=1", "--cpu-threads=1", given=text)[0].splitlines() == found
+    # One translation per token, nothing else: not the same any more.
+    few = run(*short, "--shortlist-best=1", "--shortlist-common=0", given=text)[0].splitlines()
+    assert len(few) == len(plain) and few != plain
+    assert "--shortlist" in run("translate", "-m", folder / "t", "--shortlist-best=1", code=2)[1]
+    (folder / "other").write_text("Hund dog 1\n")
+    assert "other:1: '" in run(*short[:-1], folder / "other", given=text, code=1)[1]
 
 
 def test_classify(folder):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the shell commands of the how-to pages and of the README, with small files and short trainings.
+"""Runs the shell commands of the how-to pages, some pages of models and the README, with small files and short trainings.
 
 Usage: how_to_test.py HEED ROOT. Pages that build on each other run in one folder, in order; a Chinese page must have
 the commands of the English one.
@@ -10,13 +10,18 @@ import os
 import pathlib
 import re
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 
 HEED, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 CHAINS = [["train", "resume", "average"], ["translate"], ["generate"], ["score"], ["see"], ["embed"],
-          ["hub"], ["fine-tune"], ["README"]]
+          ["hub"], ["fine-tune"], ["recognise"], ["serve"], ["cluster"], ["large-corpora"], ["models/pointer_network"],
+          ["models/pointer_generator"], ["models/turing_machine"], ["models/reader"], ["models/memory_network"],
+          ["models/self_attentive"], ["models/recurrent_attention"], ["models/captioner"], ["README"]]
 # Models from a hub that pages name, where they are on this machine. A block that names an absent one is skipped.
 MODELS = pathlib.Path(os.environ.get("HEED_MODELS") or pathlib.Path.home() / ".cache" / "heed-models")
 HUB = ["opus-mt-en-fr", "all-minilm-l6-v2", "all-mpnet-base-v2", "bert-base-uncased", "bge-small-zh-v1.5",
@@ -36,6 +41,7 @@ case $verb in
 esac
 exec "$HEED" "$@"
 """
+VOCABULARY = re.compile(r"^\[vocabulary\][^\[]*^size =", re.MULTILINE)  # of a config
 SHORT = "--after=5u --valid-freq=5u --save-freq=1u"
 SMALL = ("--vocabulary.size=500 --transformer.embed=16 --transformer.heads=2 --transformer.hidden=16 "
          "--encoder-layers=1 --decoder-layers=1")
@@ -43,7 +49,7 @@ SMALL = ("--vocabulary.size=500 --transformer.embed=16 --transformer.heads=2 --t
 
 def page(name):
     """The file of a page, and that of its Chinese twin."""
-    folder = ROOT if name == "README" else ROOT / "docs" / "how-to"
+    folder = ROOT if name == "README" else ROOT / "docs" / ("" if "/" in name else "how-to")
     return folder / f"{name}.md", folder / f"{name}.zh-CN.md"
 
 
@@ -65,8 +71,39 @@ def shortened(block):
     for i, call in enumerate(calls):
         if "heed train" in call and "--resume" not in call:
             has_sizes = "--vocabulary" in call or " -c " in call or "--start-from" in call
-            calls[i] = f"{call} {SHORT} {'' if has_sizes else SMALL}"
+            sizes = "" if has_sizes else SMALL
+            config = re.search(r" -c (configs/\S+)", call)
+            if config and "--vocabulary" not in call and VOCABULARY.search((ROOT / config[1]).read_text(encoding="utf-8")):
+                sizes = "--vocabulary.size=500"
+            calls[i] = f"{call} {SHORT} {sizes}"
     return "\n".join(calls)
+
+
+def png(side):
+    """A grey picture as a PNG file."""
+    def chunk(name, content):
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    rows = b"".join(b"\0" + bytes(7 * (x + y) % 256 for x in range(side)) for y in range(side))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def furnish_pictures(folder):
+    """Small sets in the forms of CIFAR-10 and MNIST, and two pictures."""
+    def pixels(i, count):
+        return bytes((i * 31 + j * (i % 10 + 1)) % 256 for j in range(count))
+
+    count = 20
+    for name in ("train.bin", "test.bin"):
+        (folder / name).write_bytes(b"".join(bytes([i % 10]) + pixels(i, 3072) for i in range(count)))
+    for name in ("train", "t10k"):
+        pictures = struct.pack(">IIII", 0x803, count, 28, 28) + b"".join(pixels(i, 784) for i in range(count))
+        labels = struct.pack(">II", 0x801, count) + bytes(i % 10 for i in range(count))
+        (folder / f"{name}-images-idx3-ubyte.gz").write_bytes(gzip.compress(pictures))
+        (folder / f"{name}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(labels))
+    for name in ("dog.png", "boat.png"):
+        (folder / name).write_bytes(png(40))
 
 
 def furnish(folder):
@@ -89,8 +126,14 @@ def furnish(folder):
     for name in HUB:
         if (MODELS / name).is_dir():
             (folder / name).symlink_to(MODELS / name)
+    furnish_pictures(folder)
     (folder / "labelled").write_text("glad\tA lovely day.\nsad\tIt rains again.\nglad\tWhat a joy!\nsad\tNo.\n" * 8)
     shutil.copy(folder / "labelled", folder / "labelled.valid")
+    for name, part in (("train", "corpus"), ("valid", "corpus.test")):
+        texts = (folder / f"{part}.zh").read_text(encoding="utf-8").splitlines()
+        rows = "".join(f"{'neg' if len(text) % 2 else 'pos'}\t{text}\n" for text in texts)
+        (folder / f"{name}.tsv.gz").write_bytes(gzip.compress(rows.encode()))
+    shutil.copy(folder / "corpus.test.zh", folder / "texts")
 
 
 def heed(folder, arguments):
@@ -111,6 +154,13 @@ def absent_model(block):
     return next((name for name in HUB if name in block and not (MODELS / name).is_dir()), None)
 
 
+def free_port():
+    """A port of this machine that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def run_page(folder, name):
     """Runs the blocks of a page."""
     english, chinese = page(name)
@@ -121,12 +171,15 @@ def run_page(folder, name):
         if absent:
             print(f"skipped: {absent} is not in {MODELS} (python3 ../shared/models/get.py {absent})")
             continue
-        sh(folder, shortened(block))
+        if "curl " in block and shutil.which("curl") is None:
+            print("skipped: curl is not installed")
+            continue
+        sh(folder, shortened(block).replace("8080", str(free_port())))
     print(f"{name}: {len(blocks)} blocks")
 
 
 def main():
-    pages = {name for chain in CHAINS for name in chain} - {"README"}
+    pages = {name for chain in CHAINS for name in chain if "/" not in name} - {"README"}
     there = {path.name.split(".")[0] for path in (ROOT / "docs" / "how-to").glob("*.md")} - ELSEWHERE
     assert pages == there, f"pages that no chain has, or that are gone: {pages ^ there}"
     with tempfile.TemporaryDirectory() as temporary:
