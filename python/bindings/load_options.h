@@ -10,7 +10,8 @@ struct LoadModelOptions {
   PackedForm quantize = PackedForm::f32;
 
   void fields(io::Fields& field) {
-    field("quantize", quantize, "weights in fewer bits: int8, bf16, or none for f32");
+    field("quantize", quantize,
+          "weights in fewer bits: int4, int8 or bf16; none: as they are stored, else f32");
   }
 };
 

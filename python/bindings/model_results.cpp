@@ -7,6 +7,7 @@
 #include "heed/base/error.h"
 #include "heed/generation/alignment.h"
 #include "heed/generation/examine.h"
+#include "heed/models/model_kind.h"
 #include "heed/plot/attention_page.h"
 #include "heed/plot/attention_sheet.h"
 #include "heed/plot/model_attention.h"
@@ -178,7 +179,15 @@ Written written(const Tokenizer& tokenizer, std::string text, Hypothesis hypothe
   for (const std::int32_t id : result.hypothesis.tokens) {
     result.pieces.push_back(tokenizer.piece(id));
   }
+  for (const CopiedToken& one : result.hypothesis.copied) {
+    result.pieces[static_cast<std::size_t>(one.at)] = one.word;
+  }
   return result;
+}
+
+nb::object model_config(const Model& model) {
+  ModelChoice config = model.choice();
+  return object_of(io::Fields(config).write());
 }
 
 ModelAttention attention_for(const Translator& translator, const std::string& source,

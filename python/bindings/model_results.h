@@ -37,6 +37,9 @@ struct ModelAttention {
 ModelAttention attention_for(const Translator& translator, const std::string& source,
                              const Hypothesis& translation);
 
+/// The config of a model as a dict.
+nb::object model_config(const Model& model);
+
 /// heed.Tokenizer.
 struct PyTokenizer {
   std::shared_ptr<const Tokenizer> tokenizer;
@@ -46,5 +49,8 @@ void bind_tokenizer(nb::module_& m);
 void bind_model_results(nb::module_& m);
 void bind_text_models(nb::module_& m);
 void bind_encoders(nb::module_& m);
+void bind_picture_models(nb::module_& m);
+void bind_sequence_models(nb::module_& m);
+void bind_question_models(nb::module_& m);
 
 }  // namespace heed::python

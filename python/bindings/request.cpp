@@ -91,9 +91,11 @@ void check_dtypes(std::span<const Array> operands) {
 Normaliser normaliser_by_name(const std::string& name) {
   if (name == "softmax") return softmax_weights();
   if (name == "sigmoid") return sigmoid_weights();
+  if (name == "sparsemax") return sparsemax_weights();
   HEED_CHECK(name == "none",
-             "[attention] normaliser '{}': 'softmax', 'sigmoid' and 'none' go by name; "
-             "heed.softmax_with_sink, heed.top_k_weights and heed.hard_weights make others",
+             "[attention] normaliser '{}': 'softmax', 'sparsemax', 'sigmoid' and 'none' go by "
+             "name; heed.softmax_with_sink, heed.top_k_weights, heed.entmax_weights and "
+             "heed.hard_weights make others",
              name);
   return no_normaliser();
 }

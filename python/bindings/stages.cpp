@@ -88,18 +88,34 @@ StageArgument t5(nb::handle table, bool bidirectional, Whole max_distance, nb::h
   });
 }
 
-StageArgument shaw(nb::handle keys, nb::handle values, nb::handle corner) {
-  HEED_CHECK(!keys.is_none() || !values.is_none(),
-             "[shaw] give a table of keys, of values or both");
+// Tables by distance, of keys, of values or of both.
+struct RelativeStages {
+  const char* name;
+  Modifier (*of_keys)(const Tensor& table, Corner corner);
+  Reweight (*of_values)(const Tensor& table, Corner corner);
+};
+
+StageArgument relative(RelativeStages stages, nb::handle keys, nb::handle values,
+                       nb::handle corner) {
+  HEED_CHECK(!keys.is_none() || !values.is_none(), "[{}] give a table of keys, of values or both",
+             stages.name);
   std::vector<NamedArray> arrays;
   if (!keys.is_none()) arrays.push_back(named("keys", keys));
   if (!values.is_none()) arrays.push_back(named("values", values));
   const bool has_keys = !keys.is_none(), has_values = !values.is_none();
-  return modifier("shaw", std::move(arrays),
+  return modifier(stages.name, std::move(arrays),
                   [=, at = corner_of(corner)](AttentionSpec& spec, Arrays x) {
-                    if (has_keys) spec.modifiers.push_back(shaw_keys(x.front(), at));
-                    if (has_values) spec.reweights.push_back(shaw_values(x.back(), at));
+                    if (has_keys) spec.modifiers.push_back(stages.of_keys(x.front(), at));
+                    if (has_values) spec.reweights.push_back(stages.of_values(x.back(), at));
                   });
+}
+
+StageArgument shaw(nb::handle keys, nb::handle values, nb::handle corner) {
+  return relative({"shaw", shaw_keys, shaw_values}, keys, values, corner);
+}
+
+StageArgument circular(nb::handle keys, nb::handle values, nb::handle corner) {
+  return relative({"circular", circular_keys, circular_values}, keys, values, corner);
 }
 
 StageArgument softcap(Real given) {
@@ -141,6 +157,14 @@ StageArgument top_k(Whole given) {
   top_k_weights(k);  // rejects invalid k
   return {"top_k_weights", Role::normaliser, {}, [k](AttentionSpec& spec, Arrays) {
             spec.normaliser = top_k_weights(k);
+          }};
+}
+
+StageArgument entmax(Real given) {
+  const double alpha = given.value("alpha");
+  entmax_weights(alpha);  // rejects invalid alpha
+  return {"entmax_weights", Role::normaliser, {}, [alpha](AttentionSpec& spec, Arrays) {
+            spec.normaliser = entmax_weights(alpha);
           }};
 }
 
@@ -211,6 +235,9 @@ void bind_stages(nb::module_& m) {
         "Relative positions: tables [2c + 1, D] and [2c + 1, Dv], or one per head; distances "
         "beyond c "
         "share the last row (Shaw et al. 2018).");
+  m.def("circular", &circular, nb::arg("keys") = nb::none(), nb::arg("values") = nb::none(),
+        nb::arg("corner") = corner,
+        "Relative vectors on a ring: tables [n, D] or [H, n, D] by the distance (j - i) mod n.");
   m.def("soft_cap", &softcap, nb::arg("cap"), "score = cap tanh(score / cap).");
   m.def("temperature", &temperature_part, nb::arg("value"),
         "score /= value, a number, which is a constant, or an array of 1 or H numbers, which can "
@@ -221,6 +248,9 @@ void bind_stages(nb::module_& m) {
   m.def("softmax_with_sink", &sink, nb::arg("sinks"),
         "Softmax with one more term e^sinks[h] in each sum: weight that goes nowhere.");
   m.def("top_k_weights", &top_k, nb::arg("k"), "Softmax over the k best keys of each query.");
+  m.def("entmax_weights", &entmax, nb::arg("alpha") = 1.5,
+        "Alpha-entmax, 1 < alpha <= 2: weights that sum to 1 and of which many are exactly 0 "
+        "(Peters et al. 2019); alpha 2 is sparsemax.");
   m.def("hard_weights", &hard, nb::arg("seed") = nb::none(),
         "All weight goes to one key, sampled with the probability that softmax gives it.");
 }

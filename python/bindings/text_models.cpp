@@ -7,10 +7,12 @@
 #include "heed/generation/chat.h"
 #include "heed/generation/classify.h"
 #include "heed/generation/generate.h"
+#include "heed/generation/generation_filter.h"
 #include "python/bindings/def_text_model.h"
 #include "python/bindings/interrupt.h"
 #include "python/bindings/options.h"
 #include "python/bindings/python_error.h"
+#include "python/bindings/streams.h"
 #include "python/bindings/unlocked.h"
 
 namespace heed::python {
@@ -31,6 +33,38 @@ std::vector<Continuation> continue_text(const TextGenerator& generator, const Pr
             }})) {
     results.push_back(
         {written(*generator.tokenizer, std::move(found.text), std::move(found.hypothesis))});
+  }
+  return results;
+}
+
+// The options of several prompts at once.
+struct TextBatchOptions {
+  GenerateOptions generation = {};
+  SchedulerOptions scheduling = {};
+
+  void fields(io::Fields& field) {
+    generation.fields(field);
+    scheduling.fields(field);
+  }
+  void validate() const {
+    generation.validate();
+    scheduling.validate();
+  }
+};
+
+std::vector<std::vector<Continuation>> continue_texts(const TextGenerator& generator,
+                                                      const std::vector<std::string>& texts,
+                                                      const TextBatchOptions& options) {
+  const Unlocked released;
+  std::vector<Prompt> prompts;
+  for (const std::string& text : texts) prompts.push_back(read_prompt(generator, text));
+  std::vector<std::vector<Continuation>> results;
+  for (auto& found : generate_texts(generator, prompts, options.generation, options.scheduling,
+                                    [check = InterruptCheck()]() mutable { check(); })) {
+    std::vector<Continuation>& all = results.emplace_back();
+    for (auto& [text, hypothesis] : found) {
+      all.push_back({written(*generator.tokenizer, std::move(text), std::move(hypothesis))});
+    }
   }
   return results;
 }
@@ -87,9 +121,16 @@ void bind_language_model(nb::module_& m) {
       "def chat(self, messages: collections.abc.Iterable[collections.abc.Mapping[str, str]], *, "
       "on_text: collections.abc.Callable[[str], object] | None = None",
       fields, ") -> str");
+  TextBatchOptions several;
+  const io::Fields batch_fields(several);
   const std::string batch =
-      signature("def generate_batch(self, prompts: collections.abc.Iterable[str], *", fields,
+      signature("def generate_batch(self, prompts: collections.abc.Iterable[str], *", batch_fields,
                 ") -> list[list[Continuation]]");
+  const std::string iter =
+      signature("def generate_iter(self, prompts: collections.abc.Iterable[str], *", batch_fields,
+                ") -> ContinuationStream");
+  const std::string stream =
+      signature("def stream(self, prompt: str = '', *", fields, ") -> TextStream");
   const std::string one_help = help(
       "The continuation of a prompt; without one, a text of the model's own.\n\n"
       "on_text is called with each piece of text as it is generated, if only one sequence is "
@@ -129,20 +170,33 @@ void bind_language_model(nb::module_& m) {
       .def(
           "generate_batch",
           [](const TextGenerator& self, nb::handle prompts, const nb::kwargs& options) {
-            const GenerateOptions search =
-                options_of(usual_options(self), "generate_batch", options);
-            const std::vector<std::string> texts = texts_of("prompts", prompts);
-            const Unlocked released;
-            std::vector<std::vector<Continuation>> results;
-            results.reserve(texts.size());
-            for (const std::string& text : texts) {
-              results.push_back(
-                  continue_text(self, read_prompt(self, text), results.size(), search, {}));
-            }
-            return results;
+            return continue_texts(self, texts_of("prompts", prompts),
+                                  options_of(TextBatchOptions{.generation = usual_options(self)},
+                                             "generate_batch", options));
           },
           nb::arg("prompts"), nb::arg("options"), nb::sig(batch.c_str()),
-          "The n best continuations of each prompt; options as in generate.")
+          "The n best continuations of each prompt, computed together; options as in generate.")
+      .def(
+          "generate_iter",
+          [](const TextGenerator& self, nb::handle prompts, const nb::kwargs& options) {
+            const auto given = options_of(TextBatchOptions{.generation = usual_options(self)},
+                                          "generate_iter", options);
+            return std::make_unique<ContinuationStream>(self, given.generation, given.scheduling,
+                                                        prompts);
+          },
+          nb::arg("prompts"), nb::arg("options"), nb::sig(iter.c_str()), nb::keep_alive<0, 1>(),
+          "The same as generate_batch, but each prompt's continuations as soon as they and those "
+          "before them are there, for `for` and `async for`. The prompts may be a generator.")
+      .def(
+          "stream",
+          [](const TextGenerator& self, nb::handle prompt, const nb::kwargs& options) {
+            return std::make_unique<TextStream>(self, read_prompt(self, text_of("prompt", prompt)),
+                                                options_of(usual_options(self), "stream", options));
+          },
+          nb::arg("prompt") = "", nb::arg("options"), nb::sig(stream.c_str()),
+          nb::keep_alive<0, 1>(),
+          "The continuation of a prompt, piece by piece as it is generated, for `for` and `async "
+          "for`; options as in generate.")
       .def("__repr__", [](const TextGenerator& self) {
         return fmt::format("<heed.LanguageModel: {} parameters, {} tokens>",
                            self.model->parameter_count(), self.tokenizer->size());

@@ -11,6 +11,7 @@
 #include "python/bindings/load_options.h"
 #include "python/bindings/model_results.h"
 #include "python/bindings/options.h"
+#include "python/bindings/streams.h"
 #include "python/bindings/tree.h"
 #include "python/bindings/unlocked.h"
 
@@ -36,7 +37,7 @@ struct LanguageOptions {
 // The options of a translation: those of a search, and of the batches.
 struct BatchOptions {
   SearchOptions search = {};
-  std::int64_t batch_tokens = TranslateOptions{}.batch_tokens;
+  SchedulerOptions scheduling = {};
   LanguageOptions languages = {};
   std::string prefix = {};
 
@@ -49,10 +50,14 @@ struct BatchOptions {
     languages.fields(field);
     field("prefix", prefix, "a text that the translations begin with");
     search.fields(field);
-    field("batch_tokens", batch_tokens,
+    field("batch_tokens", scheduling.batch_tokens,
           "tokens of a batch, including padding; does not affect the results", {.min = 1});
+    scheduling.fields(field);
   }
-  void validate() const { search.validate(); }
+  void validate() const {
+    search.validate();
+    scheduling.validate();
+  }
 };
 
 // The options that affect a score.
@@ -69,11 +74,14 @@ struct ScoreOptions {
   void validate() const { search.validate(); }
 };
 
+TranslateOptions translate_options(const BatchOptions& options) {
+  return {.search = options.search, .scheduling = options.scheduling, .prefix = options.prefix};
+}
+
 TranslateOptions with_interrupts(const BatchOptions& options) {
-  return {.search = options.search,
-          .batch_tokens = options.batch_tokens,
-          .on_step = [check = InterruptCheck()]() mutable { check(); },
-          .prefix = options.prefix};
+  TranslateOptions checked = translate_options(options);
+  checked.on_step = [check = InterruptCheck()]() mutable { check(); };
+  return checked;
 }
 
 NBestTexts translate_batch(const Translator& loaded, const std::vector<std::string>& sentences,
@@ -104,8 +112,9 @@ std::vector<PyTranslation> score_batch(const Translator& loaded,
   for (std::size_t i = 0; i < sources.size(); ++i) {
     check();
     const std::vector<std::int32_t> source = translator.read(sources[i]);
-    const std::vector<std::int32_t> tokens = translator.read_result(targets[i]);
-    Hypothesis scored = examine_score(translator, {source, tokens}, options.search);
+    const auto copied = translator.copied(sources[i], source);
+    const std::vector<std::int32_t> tokens = translator.read_result(targets[i], copied.get());
+    Hypothesis scored = examine_score(translator, {source, tokens, copied.get()}, options.search);
     results.push_back({written(*translator.target(), targets[i], std::move(scored))});
   }
   return results;
@@ -156,6 +165,10 @@ void bind_translator(nb::module_& m) {
   bind_model_results(m);
   bind_text_models(m);
   bind_encoders(m);
+  bind_picture_models(m);
+  bind_sequence_models(m);
+  bind_question_models(m);
+  bind_streams(m);
 
   BatchOptions batch;
   ScoreOptions score;
@@ -166,6 +179,9 @@ void bind_translator(nb::module_& m) {
   const std::string batch_signature =
       sign("def translate_batch(self, sentences: collections.abc.Iterable[str], *", batch_fields,
            ") -> list[list[Translation]]");
+  const std::string iter_signature =
+      sign("def translate_iter(self, sentences: collections.abc.Iterable[str], *", batch_fields,
+           ") -> TranslationStream");
   const std::string one_signature =
       sign("def translate(self, text: str, *", batch_fields, ") -> str");
   const std::string score_signature = sign(
@@ -175,10 +191,16 @@ void bind_translator(nb::module_& m) {
   const std::string attention_signature =
       sign("def attention(self, source: str, target: str | None = None, *", batch_fields,
            ") -> Attention");
+  ShortlistOptions shortlist;
+  const std::string shortlist_signature =
+      sign("def with_shortlist(self, path: str | os.PathLike[str], *", io::Fields(shortlist),
+           ") -> Translator");
   const std::string constructor = constructor_signature();
   const std::string load_text = load_signature(
       "def load(path: str | os.PathLike[str], *",
-      ") -> Translator | LanguageModel | Classifier | SentenceEncoder | MaskedModel");
+      ") -> Translator | LanguageModel | Classifier | SentenceEncoder | MaskedModel | "
+      "PictureClassifier | PictureCaptioner | ElementPointer | BitMachine | ClozeReader | "
+      "StoryAnswerer");
   LoadModelOptions loading;
   const std::string load_help =
       help("Loads the model of a folder or of a training run, for any task.", io::Fields(loading));
@@ -204,6 +226,18 @@ void bind_translator(nb::module_& m) {
           },
           nb::arg("sentences"), nb::arg("options"), nb::sig(batch_signature.c_str()),
           batch_help.c_str())
+      .def(
+          "translate_iter",
+          [](const Translator& self, nb::handle sentences, const nb::kwargs& options) {
+            const BatchOptions given =
+                options_of(BatchOptions::of(self), "translate_iter", options);
+            return std::make_unique<TranslationStream>(given.languages.of(self),
+                                                       translate_options(given), sentences);
+          },
+          nb::arg("sentences"), nb::arg("options"), nb::sig(iter_signature.c_str()),
+          "The same as translate_batch, but each sentence's translations as soon as they and those "
+          "before them are there: `for found in translator.translate_iter(lines)`, or `async "
+          "for`. The sentences may be a generator; they are read up to 256 ahead.")
       .def(
           "translate",
           [](const Translator& self, nb::handle text, const nb::kwargs& options) {
@@ -242,6 +276,19 @@ void bind_translator(nb::module_& m) {
           "The attention weights of every layer and head while the target is written for the "
           "source; "
           "without a target, the translation that is found, with options as in translate_batch.")
+      .def(
+          "with_shortlist",
+          [](const Translator& self, nb::handle path, const nb::kwargs& options) {
+            const std::filesystem::path file = path_of("path", path);
+            const ShortlistOptions given =
+                options_of(ShortlistOptions{}, "with_shortlist", options);
+            const Unlocked released;
+            return self.with_shortlist(std::make_shared<const Shortlist>(
+                load_shortlist(file, *self.source(), *self.target(), given)));
+          },
+          nb::arg("path"), nb::arg("options"), nb::sig(shortlist_signature.c_str()),
+          "The same translator, with the same model, that chooses among the probable translations "
+          "of each token: a file of `heed shortlist`.")
       .def_prop_ro("source_tokenizer",
                    [](const Translator& self) { return PyTokenizer{self.source()}; })
       .def_prop_ro("target_tokenizer",

@@ -92,15 +92,19 @@ std::string text_of(const std::string& name, nb::handle object) {
   return {text, static_cast<std::size_t>(size)};
 }
 
-std::vector<std::string> texts_of(const char* name, nb::handle object) {
+nb::iterator iterator_of(const char* name, nb::handle object) {
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) {
     throw_type_error("{}: one {}: it must be a list of str", name, type_of(object));
   }
   if (!nb::hasattr(object, "__iter__")) {
     throw_type_error("{}: {}: it must be a list of str", name, type_of(object));
   }
+  return nb::iter(object);
+}
+
+std::vector<std::string> texts_of(const char* name, nb::handle object) {
   std::vector<std::string> texts;
-  for (const nb::handle item : object) {
+  for (const nb::handle item : iterator_of(name, object)) {
     texts.push_back(text_of(fmt::format("{}[{}]", name, texts.size()), item));
   }
   return texts;

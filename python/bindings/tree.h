@@ -22,6 +22,8 @@ nb::object object_of(const io::Value& value);
 std::string text_of(const std::string& name, nb::handle object);
 /// A list of strings from any iterable; TypeError for a single string.
 std::vector<std::string> texts_of(const char* name, nb::handle object);
+/// An iterator over texts; a single str is a TypeError.
+nb::iterator iterator_of(const char* name, nb::handle object);
 /// A str or an os.PathLike.
 std::filesystem::path path_of(const char* name, nb::handle object);
 

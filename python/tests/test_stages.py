@@ -68,6 +68,15 @@ def _shaw(n: Any, f: Any, shape: tuple[int, ...], keys: bool, values: bool) -> A
     return {"modifiers": [heed.shaw(*given, corner="bottom_right")]}, theirs
 
 
+def _circular(n: Any, f: Any) -> Any:
+    keys, values = f(5, n.D), f(n.H, 4, n.D)
+    theirs = {
+        "modifiers": (twin.shaw_keys(keys, n.D**-0.5, "bottom_right", twin.circular_rows),),
+        "relative_values": twin.circular_rows(values, n.Tq, n.Tk, "bottom_right"),
+    }
+    return {"modifiers": [heed.circular(keys, values, corner="bottom_right")]}, theirs
+
+
 def _gaussian(n: Any, f: Any) -> Any:
     centres = f(n.B, n.H, n.Tq) * n.Tk / 4 + n.Tk / 2
     theirs = {"reweight": (twin.gaussian(centres, 2.5),)}
@@ -125,6 +134,7 @@ CASES = [
     _modifier("t5_bias", lambda n, f: f(8, n.H), bidirectional=False, corner="bottom_right"),
     _modifier("t5_bias", lambda n, f: f(16, n.H), max_distance=20, corner=-4),
     Case("shaw", lambda n, f: _shaw(n, f, (), True, True)),
+    Case("circular", _circular),
     Case("shaw-keys-of-heads", lambda n, f: _shaw(n, f, (n.H,), True, False)),
     Case("shaw-values-of-heads", lambda n, f: _shaw(n, f, (n.H,), False, True)),
     Case("gaussian", _gaussian),
@@ -132,6 +142,9 @@ CASES = [
     Case("sink", _sink),
     Case("top_k", lambda n, f: ({"normaliser": heed.top_k_weights(3)}, {"normaliser": twin.top_k_weights(3)})),
     Case("top_k-all", lambda n, f: ({"normaliser": heed.top_k_weights(999)}, {"normaliser": twin.softmax})),
+    Case("sparsemax", lambda n, f: ({"normaliser": "sparsemax"}, {"normaliser": twin.entmax(2.0)})),
+    Case("entmax", lambda n, f: ({"normaliser": heed.entmax_weights()}, {"normaliser": twin.entmax(1.5)})),
+    Case("entmax-1.3", lambda n, f: ({"normaliser": heed.entmax_weights(1.3)}, {"normaliser": twin.entmax(1.3)})),
     Case("sigmoid", lambda n, f: ({"normaliser": "sigmoid"}, {"normaliser": twin.sigmoid})),
     Case("none", lambda n, f: ({"normaliser": "none"}, {"normaliser": twin.none})),
 ]
@@ -167,7 +180,8 @@ def test_stage_is_its_twin(case: Case, sizes: tuple[int, ...], dtype: str) -> No
     close(weights, right.weights)
     for stage in ("raw", "modified", "masked"):
         close(heed.attention(q, k, v, return_scores=stage, **ours)[1], getattr(right, stage))
-    if theirs.get("normaliser") not in (twin.sigmoid, twin.none):
+    sparse = case.name.startswith(("sparsemax", "entmax"))
+    if not sparse and theirs.get("normaliser") not in (twin.sigmoid, twin.none):
         close(heed.attention(q, k, v, return_lse=True, **ours)[1], right.lse)
 
 
@@ -304,13 +318,14 @@ def _call(**options: Any) -> Any:
         (lambda: _call(score="doot"), "'scaled_dot' and 'dot' go by name"),
         (lambda: _call(score="dot", scale=1.0), "scale goes with the score 'scaled_dot'"),
         (lambda: _call(score=heed.cosine_score(), scale=1.0), "scale goes with the score 'scaled_dot'"),
-        (lambda: _call(normaliser="softmx"), "'softmax', 'sigmoid' and 'none' go by name"),
+        (lambda: _call(normaliser="softmx"), "'softmax', 'sparsemax', 'sigmoid' and 'none' go by name"),
         (lambda: _call(modifiers=heed.dense_bias(np.zeros((4, 5)))), "does not broadcast"),
         (lambda: _call(modifiers=heed.alibi(np.zeros(3))), "slopes"),
         (lambda: _call(normaliser="sigmoid", return_lse=True), "only softmax does"),
         (lambda: heed.soft_cap(0.0), "cap"),
         (lambda: heed.temperature(0.0), "temperature"),
         (lambda: heed.top_k_weights(0), "top_k"),
+        (lambda: heed.entmax_weights(1.0), "alpha is 1: it must be above 1"),
         (lambda: heed.alibi(0), "0 heads"),
         (lambda: heed.shaw(), "give a table"),
         (lambda: heed.causal("middle"), "corner 'middle'"),

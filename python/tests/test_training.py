@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import pathlib
 import signal
+import subprocess
+import sys
 import threading
 from typing import Any
 
@@ -130,6 +132,32 @@ except KeyboardInterrupt:
 """
     assert press_ctrl_c(script, tmp_path) == "interrupted\n"
     assert weights_of(config["model"])
+
+
+def test_signals_change_nothing(config: dict[str, Any], tmp_path: pathlib.Path) -> None:
+    """A handler that interrupts training a thousand times a second, as profilers do."""
+    quiet = heed.train(config, model=tmp_path / "quiet", after="60u")
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    script = """
+import signal
+import subprocess
+import sys
+import heed
+caught = 0
+def count(number, frame):
+    global caught
+    caught += 1
+signal.signal(signal.SIGALRM, count)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+heed.train("config.json", after="60u")
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(caught > 0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert weights_of(config["model"]) == weights_of(quiet.folder)
 
 
 def test_ctrl_c_ends_the_reading_of_a_corpus(tmp_path: pathlib.Path) -> None:

@@ -197,9 +197,16 @@ def shaw_rows(table: Array, queries: int, keys: int, corner: str | int = "top_le
     return table[..., np.clip(-distances(queries, keys, corner), -c, c) + c, :]
 
 
-def shaw_keys(table: Array, scale: float, corner: str | int = "top_left") -> Callable[..., Array]:
+def circular_rows(table: Array, queries: int, keys: int, corner: str | int = "top_left") -> Array:
+    """The rows of a table [..., n, D] by distance (j - i) mod n, [..., Tq, Tk, D]."""
+    return table[..., -distances(queries, keys, corner) % table.shape[-2], :]
+
+
+def shaw_keys(
+    table: Array, scale: float, corner: str | int = "top_left", rows_of: Callable[..., Array] = shaw_rows
+) -> Callable[..., Array]:
     def modify(s: Array, q: Array) -> Array:
-        rows = shaw_rows(table, s.shape[-2], s.shape[-1], corner)
+        rows = rows_of(table, s.shape[-2], s.shape[-1], corner)
         return s + scale * np.einsum("...id,...ijd->...ij", q, rows)
 
     return modify
@@ -236,6 +243,20 @@ def top_k_weights(k: int) -> Callable[..., Array]:
     def normalise(s: Array) -> Array:
         rank = np.argsort(np.argsort(-s, -1, kind="stable"), -1, kind="stable")
         return softmax(np.where(rank < k, s, -np.inf))
+
+    return normalise
+
+
+def entmax(alpha: float) -> Callable[..., Array]:
+    def normalise(s: Array) -> Array:
+        top = s.max(-1, keepdims=True, initial=-np.inf)
+        x = (alpha - 1) * np.where(np.isneginf(s), -np.inf, s - np.where(np.isneginf(top), 0.0, top))
+        low, high = np.zeros(top.shape), np.ones(top.shape)
+        for _ in range(80):
+            middle = (low + high) / 2
+            small = (np.maximum(x + middle, 0.0) ** (1 / (alpha - 1))).sum(-1, keepdims=True) < 1
+            low, high = np.where(small, middle, low), np.where(small, high, middle)
+        return np.maximum(x + high, 0.0) ** (1 / (alpha - 1))
 
     return normalise
 
