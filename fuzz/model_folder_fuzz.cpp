@@ -82,8 +82,8 @@ void use(const LoadedModel& loaded) {
     embed_texts(*embedder, texts);
   } else if (const auto* const filler = std::get_if<TextFiller>(&loaded)) {
     fill_texts(*filler, std::vector<std::string>{filler->tokenizer->piece(filler->mask)});
-  } else {
-    classify_texts(std::get<TextClassifier>(loaded), texts);
+  } else if (const auto* const classifier = std::get_if<TextClassifier>(&loaded)) {
+    classify_texts(*classifier, texts);
   }
 }
 

@@ -26,7 +26,7 @@ def one_round(session, seed, seconds):
     """Runs the program once; its output, with its failures reported."""
     program = session.release / "heed_torture"
     done = session.run([program, "differential", "all", seed, seconds], env={"TMPDIR": str(session.folder)},
-                       timeout=seconds + 600)
+                       cpu_seconds=8 * seconds + 600)
     output = done.out.decode("utf-8", "replace")
     for kind, case, text in re.findall(r"^WRONG (\w+) (\d+) (.*)$", output, re.MULTILINE):
         session.wrong(f"{kind} {case}: {text}", {"kind": kind, "seed": int(case)})
@@ -58,7 +58,7 @@ def run(session):
 
 def replay(session, case):
     """The case of a seed."""
-    done = session.run([session.release / "heed_torture", "case", case["kind"], case["seed"]], timeout=600)
+    done = session.run([session.release / "heed_torture", "case", case["kind"], case["seed"]], cpu_seconds=600)
     if done.code == 0:
         return None
     return done.out.decode("utf-8", "replace").strip().splitlines()[-1] if done.code == 1 else done.describe()

@@ -32,6 +32,11 @@ def program(target):
     return s.ROOT / "build" / PRESET / target
 
 
+def environment(session):
+    """Targets that need files make them in the folder of the session."""
+    return {**ENVIRONMENT, "TMPDIR": str(session.folder)}
+
+
 def seeds(target):
     """The committed inputs of a target."""
     return s.ROOT / "tests" / "fuzz_corpus" / target.removesuffix("_fuzz")
@@ -51,8 +56,8 @@ def mutate(session, target, seconds, seed):
     """Mutations of the seeds by replay_main; how many ran, None after a failure."""
     failing = session.folder / f"{target}-input"
     command = [program(target), seeds(target), f"{seconds}s", seed]
-    done = session.run(command, env={**ENVIRONMENT, "FUZZ_INPUT_FILE": str(failing)},
-                       timeout=seconds + 20 * INPUT_SECONDS)
+    done = session.run(command, env={**environment(session), "FUZZ_INPUT_FILE": str(failing)},
+                       cpu_seconds=seconds + 20 * INPUT_SECONDS)
     if done.code != 0:
         data = failing.read_bytes() if failing.exists() else None
         session.wrong(f"{target}: {one_line(done)}", {"target": target, "first": seed}, data)
@@ -69,7 +74,7 @@ def fuzz(session, target, seconds, seed):
                f"-rss_limit_mb={2 * MEGABYTES}", f"-malloc_limit_mb={MEGABYTES}",
                f"-artifact_prefix={session.folder / artifacts}", f"-seed={seed}", "-print_final_stats=1", corpus,
                seeds(target)]
-    done = session.run(command, env=ENVIRONMENT, timeout=seconds + 20 * INPUT_SECONDS)
+    done = session.run(command, env=environment(session), cpu_seconds=seconds + 20 * INPUT_SECONDS)
     failing = sorted(session.folder.glob(f"{artifacts}*"))
     for path in failing:
         session.wrong(f"{target}: {one_line(done)}", {"target": target}, path.read_bytes())
@@ -101,5 +106,6 @@ def run(session):
 
 def replay(session, case):
     """The input of a case, alone."""
-    done = session.run([program(case["target"]), pathlib.Path(case["folder"]) / case["input"]], env=ENVIRONMENT)
+    done = session.run([program(case["target"]), pathlib.Path(case["folder"]) / case["input"]],
+                       env=environment(session))
     return None if done.code == 0 else one_line(done)

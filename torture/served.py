@@ -2,10 +2,10 @@
 program took most of the time of a small job."""
 
 import os
-import signal
 import subprocess
 import threading
 
+import patience
 import session as s
 
 
@@ -24,24 +24,16 @@ class Server:
             raise RuntimeError(f"the server of the shim answers {line} rather than {word}")
         return int(line[1])
 
-    def run(self, arguments, folder, env, timeout):
-        """Runs the program to its end; a time-out counts as a hang."""
+    def run(self, arguments, folder, env, cpu_seconds):
+        """Runs the program to its end, unless it hangs."""
         variables = [f"{name}={value}" for name, value in env.items()]
         request = "\t".join(map(str, [folder, *self.files, *variables, "--", *arguments])) + "\n"
         self.process.stdin.write(request.encode())
         self.process.stdin.flush()
-        child, late = self.answer("pid"), threading.Event()
-
-        def end():
-            late.set()
-            os.kill(child, signal.SIGKILL)
-
-        timer = threading.Timer(timeout, end)
-        timer.start()
-        status = self.answer("status")
-        timer.cancel()
+        with patience.Watch(self.answer("pid"), cpu_seconds) as watch:
+            status = self.answer("status")
         out, err = (path.read_bytes() for path in self.files)
-        return s.Done(None if late.is_set() else os.waitstatus_to_exitcode(status), out, err)
+        return s.Done(None if watch.hung else os.waitstatus_to_exitcode(status), out, err)
 
     def close(self):
         """Ends the program."""

@@ -12,11 +12,13 @@ import tempfile
 import threading
 import time
 
+import patience
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOUND = ROOT / "build" / "torture"
 
 # Kinds that write thousands of small files work in memory, where syncing costs nothing.
-IN_MEMORY = ("calls", "differential")
+IN_MEMORY = ("calls", "differential", "files")
 MEMORY = "/dev/shm"
 
 # What heed prints for an error that it did not expect.
@@ -64,18 +66,12 @@ class Session:
         path.write_text(json.dumps(case, indent=1) + "\n", encoding="utf-8")
         self.say(f"WRONG: {what}\n  replay: ./run torture replay {os.path.relpath(path, ROOT)}")
 
-    def run(self, command, folder=None, env=None, timeout=120):
-        """Runs a command to its end; a time-out counts as a hang."""
+    def run(self, command, folder=None, env=None, cpu_seconds=120):
+        """Runs a command to its end, unless it hangs."""
         process = subprocess.Popen([str(word) for word in command], cwd=folder or self.folder,
                                    env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, err = process.communicate()
-            return Done(None, out, err)
-        return Done(process.returncode, out, err)
+        return Done(*patience.communicate(process, cpu_seconds))
 
     def need(self, *arguments, folder=None):
         """Runs heed, which must succeed."""
@@ -160,6 +156,7 @@ TINY = {
     "language": "--task=language --layers=1 --embed=16 --heads=2 --block-length=16 --positions=rope",
     "classify": "--task=classify --layers=1 --embed=16 --heads=2",
     "bag_of_words": "--task=classify --kind=bag_of_words --embed=16",
+    "self_attentive": "--task=classify --kind=self_attentive --embed=16 --self_attentive.hidden=16 --hops=2",
 }
 
 

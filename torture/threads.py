@@ -26,7 +26,7 @@ def one(session, name, seed, threads, seconds):
     """One run; (what is wrong, what it says)."""
     env = {"PYTHONPATH": str(session.release / "python"),
            "TSAN_OPTIONS": f"suppressions={s.ROOT / 'tools' / 'tsan.supp'}:halt_on_error=1"}
-    done = session.run([*commands(session)[name], seed, threads, seconds], env=env, timeout=seconds + 600)
+    done = session.run([*commands(session)[name], seed, threads, seconds], env=env, cpu_seconds=(os.cpu_count() or 1) * seconds + 600)
     lines = done.out.decode("utf-8", "replace").strip().splitlines() or [""]
     if done.code == 0:
         return None, lines[-1]
