@@ -5,12 +5,17 @@ file(GLOB heed_cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
 if(heed_cli_sources)
   add_executable(heed_cli ${heed_cli_sources})
   set_target_properties(heed_cli PROPERTIES OUTPUT_NAME heed)
-  target_link_libraries(heed_cli PRIVATE heed heed_flags CLI11::CLI11)
+  target_link_libraries(heed_cli PRIVATE heed heed_serve heed_flags CLI11::CLI11)
   # A file of the program took ten seconds to compile, nine of them for CLI11.
   heed_precompile(heed_cli <CLI/CLI.hpp> <fmt/format.h>)
   heed_unite(heed_cli 8 ${heed_cli_sources})
   target_compile_options(heed_cli PRIVATE $<$<CONFIG:Release>:-O1>)
-  install(TARGETS heed_cli)
+  if(TARGET heed_mpi)
+    add_dependencies(heed_cli heed_mpi)
+  endif()
+  if(NOT PROJECT_IS_TOP_LEVEL)
+    install(TARGETS heed_cli) # else cmake/package.cmake does
+  endif()
   # PNG files; without librsvg the program says what to install when one is asked for.
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(rsvg IMPORTED_TARGET librsvg-2.0>=2.52 cairo)
@@ -140,10 +145,31 @@ if(heed_cli_sources AND HEED_BUILD_TESTS)
   add_test(NAME cli.train_killed COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/kill_test.py
                                          $<TARGET_FILE:heed_cli>)
   set_tests_properties(cli.train_killed PROPERTIES LABELS slow)
+  add_test(NAME cli.ranks COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/ranks_test.py
+                                  $<TARGET_FILE:heed_cli>)
+  set_tests_properties(cli.ranks PROPERTIES LABELS slow)
+  add_test(NAME cli.packed COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/packed_test.py
+                                   $<TARGET_FILE:heed_cli>)
+  set_tests_properties(cli.packed PROPERTIES LABELS slow)
   add_test(NAME cli.filters COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/filter_test.py
                                     $<TARGET_FILE:heed_cli>)
   add_test(NAME cli.encoders COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/encoders_test.py
                                      $<TARGET_FILE:heed_cli> ${PROJECT_SOURCE_DIR})
+  add_test(NAME cli.pictures COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/pictures_test.py
+                                     $<TARGET_FILE:heed_cli>)
+  add_test(NAME cli.sequences COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/sequences_test.py
+                                      $<TARGET_FILE:heed_cli>)
+  add_test(NAME cli.serve COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/serve_test.py
+                                  $<TARGET_FILE:heed_cli> ${PROJECT_SOURCE_DIR})
+  # The interpreter of the Python package has the clients (python/requirements-test.txt).
+  set(client_python ${Python3_EXECUTABLE})
+  if(HEED_BUILD_PYTHON AND Python_EXECUTABLE)
+    set(client_python ${Python_EXECUTABLE})
+  endif()
+  add_test(NAME cli.serve_clients COMMAND ${client_python} ${PROJECT_SOURCE_DIR}/tests/cli/serve_clients_test.py
+                                          $<TARGET_FILE:heed_cli> ${PROJECT_SOURCE_DIR})
+  add_test(NAME browser.serve COMMAND ${client_python} ${PROJECT_SOURCE_DIR}/tests/browser/serve_test.py
+                                      $<TARGET_FILE:heed_cli> ${PROJECT_SOURCE_DIR})
   add_test(NAME cli.train_log COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/train_log_test.py
                                       $<TARGET_FILE:heed_cli>)
   add_test(NAME cli.train_refused COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/cli/train_test.py

@@ -9,6 +9,10 @@ add_library(heed_flags INTERFACE)
 target_compile_options(
   heed_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off -fno-math-errno -fno-trapping-math)
 
+# Names of files in messages of assertions are relative, so that objects do not depend on where the
+# checkout is, and a compiler cache serves all checkouts.
+target_compile_options(heed_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+
 # Highway's lowest target on x86-64 is then SSE4 (which there includes AES and PCLMUL); AVX2 and
 # AVX-512 are added by Highway per function and chosen at run time. Under sanitizers one set is
 # enough, and a third of the time to build: AVX2, which is where most people are. HEED_ALL_ISAS
@@ -47,12 +51,23 @@ endif()
 
 # heed_precompile(TARGET HEADER…): what most files of a target read is read once. Instead of headers,
 # REUSE_FROM OTHER takes those of another target with the same flags.
+#
+# GCC writes another precompiled header each time, even of the same text, so a compiler cache that
+# hashes it finds nothing in another checkout. ccache hashes the file NAME.gch.sum instead (with
+# CCACHE_PCH_EXTSUM). The headers are those of installed packages: their names and versions tell
+# whether two are the same.
 function(heed_precompile target)
   if(ARGV1 STREQUAL "REUSE_FROM")
     target_precompile_headers(${target} ${ARGN})
+    set(owner ${ARGV2})
   else()
     target_precompile_headers(${target} PRIVATE ${ARGN})
+    set(owner ${target})
+    set_target_properties(${target} PROPERTIES HEED_PRECOMPILED "${ARGN}")
   endif()
+  get_target_property(headers ${owner} HEED_PRECOMPILED)
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${owner}.dir/cmake_pch.hxx.gch.sum
+       CONTENT "${CMAKE_CXX_COMPILER_VERSION} ${fmt_VERSION} ${GTest_VERSION} ${CLI11_VERSION} ${headers}")
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>) # for ccache
 endfunction()
 

@@ -11,14 +11,24 @@ foreach(source ${heed_fuzz_sources})
   string(REGEX REPLACE "_fuzz$" "" name ${target})
   add_executable(${target} ${source})
   target_link_libraries(${target} PRIVATE heed heed_flags)
+  if(name MATCHES "^serve_")
+    target_link_libraries(${target} PRIVATE heed_serve)
+  endif()
+  if(name STREQUAL "serve_http") # the folders of its models are those of the tests
+    find_package(GTest REQUIRED)
+    target_link_libraries(${target} PRIVATE GTest::gtest)
+  endif()
   if(HEED_SANITIZE MATCHES "fuzzer")
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
   else()
     target_link_libraries(${target} PRIVATE heed_fuzz_replay)
-    # Those that write files and make models take milliseconds each.
+    # Those that write files, make models or use sockets take milliseconds each.
     set(iterations 20000)
-    if(name MATCHES "^(checkpoint|model_folder|gguf_model)$")
+    if(name MATCHES "^(checkpoint|model_folder|gguf_model|serve_http)$")
       set(iterations 500)
+    endif()
+    if(HEED_SANITIZE) # ten times slower; `./run torture files` goes on from there
+      math(EXPR iterations "${iterations} / 4")
     endif()
     if(HEED_BUILD_TESTS)
       add_test(NAME fuzz.${name} COMMAND ${target} ${PROJECT_SOURCE_DIR}/tests/fuzz_corpus/${name}

@@ -8,7 +8,8 @@ install(
   DIRECTORY ${PROJECT_SOURCE_DIR}/heed
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING
-  PATTERN "*.h")
+  PATTERN "*.h"
+  PATTERN "serve" EXCLUDE)
 
 configure_package_config_file(cmake/heedConfig.cmake.in ${PROJECT_BINARY_DIR}/heedConfig.cmake
                               INSTALL_DESTINATION ${heed_package_dir})

@@ -1,4 +1,4 @@
-# The library: every source under heed/.
+# The library: every source under heed/ but the server's.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(hwy REQUIRED)
@@ -6,12 +6,16 @@ find_package(dnnl REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(PNG REQUIRED)
+find_package(JPEG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 
 file(GLOB_RECURSE heed_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/heed/*.cpp)
+list(FILTER heed_sources EXCLUDE REGEX "/heed/distributed/mpi/") # cmake/mpi.cmake
+list(FILTER heed_sources EXCLUDE REGEX "/heed/serve/") # cmake/serve.cmake
 add_library(heed ${heed_sources})
 add_library(heed::heed ALIAS heed)
 target_compile_features(heed PUBLIC cxx_std_20)
@@ -21,8 +25,8 @@ target_link_libraries(
   heed
   PUBLIC fmt::fmt Threads::Threads
   PRIVATE $<BUILD_INTERFACE:heed_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> hwy::hwy
-          DNNL::dnnl tomlplusplus::tomlplusplus ZLIB::ZLIB PkgConfig::sentencepiece
-          PkgConfig::utf8proc PkgConfig::pcre2)
+          DNNL::dnnl tomlplusplus::tomlplusplus ZLIB::ZLIB PNG::PNG JPEG::JPEG
+          PkgConfig::sentencepiece PkgConfig::utf8proc PkgConfig::pcre2 ${CMAKE_DL_LIBS})
 # A third of the time to compile a file went into reading these.
 heed_precompile(heed <fmt/format.h> <algorithm> <filesystem> <functional> <memory> <span> <string>
                 <vector>)
@@ -34,6 +38,8 @@ heed_unite(heed 6 ${heed_plain_sources})
 # of one query and one key takes 3.6 % more instructions.
 set_source_files_properties(heed/attention/call.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 heed_embed(heed heed/plot/attention.html heed::plot::kAttentionTemplate)
+heed_embed(heed heed/plot/explorer.css heed::plot::kExplorerStyle)
+heed_embed(heed heed/plot/explorer.js heed::plot::kExplorerScript)
 set_source_files_properties(heed/base/version.cpp PROPERTIES COMPILE_DEFINITIONS
                                                              HEED_VERSION="${PROJECT_VERSION}")
 set_target_properties(heed PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})

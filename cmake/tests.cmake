@@ -12,7 +12,8 @@ list(FILTER heed_test_sources EXCLUDE REGEX "/tests/(allocation|learning)/")
 
 function(heed_add_test_program name)
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE heed heed_flags GTest::gmock GTest::gtest ZLIB::ZLIB)
+  target_link_libraries(${name} PRIVATE heed heed_serve heed_flags GTest::gmock GTest::gtest ZLIB::ZLIB
+                                        PNG::PNG JPEG::JPEG)
   # What is tested is compiled as users get it; the tests themselves only have to be built quickly.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   # Sanitizers are after the library: tests are not checked for undefined behaviour, which doubled

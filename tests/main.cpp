@@ -1,6 +1,6 @@
 // The test program's main: GoogleTest's, plus --folders=base,io to run the tests of these folders
 // of tests/ only, and exit code 77 (skipped) when HEED_ISA names a set this CPU cannot run, or with
-// --unless-preferred the set that it prefers.
+// --unless-preferred the set that it prefers. Each test starts with the same random numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/isa.h"
+#include "heed/base/random.h"
 
 namespace {
 
@@ -58,9 +59,9 @@ std::set<std::string, std::less<>> take_folders(int& argc, char** argv) {
   return folders;
 }
 
-/// "ops" for ".../tests/ops/matmul_test.cpp".
+/// "ops" for "tests/ops/matmul_test.cpp", also after the path of the checkout.
 std::string_view folder_of(std::string_view file) {
-  constexpr std::string_view kRoot = "/tests/";
+  constexpr std::string_view kRoot = "tests/";
   if (const auto root = file.rfind(kRoot); root != file.npos) {
     file.remove_prefix(root + kRoot.size());
   }
@@ -83,6 +84,14 @@ std::string filter_for(const std::set<std::string, std::less<>>& folders) {
   return filter;
 }
 
+/// What a test draws does not depend on the tests before it. Some of those draw more numbers on a
+/// slow machine, and a limit that random inputs keep a thousand times may fail once.
+class SameNumbers : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo&) override {
+    heed::default_generator() = heed::Generator();
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -101,5 +110,6 @@ int main(int argc, char** argv) {
     }
     testing::GTEST_FLAG(filter) = filter;
   }
+  testing::UnitTest::GetInstance()->listeners().Append(new SameNumbers);  // owned by GoogleTest
   return RUN_ALL_TESTS();
 }

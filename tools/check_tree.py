@@ -14,7 +14,15 @@ SOURCES = {".h", ".cpp", ".py", ".cmake", ".md", ".toml"}
 
 # Sources without a test file of the same name, and the test that covers them.
 TESTED_ELSEWHERE = {
+    "heed/distributed/mpi/module.cpp": "tests/cli/ranks_test.py",
     "heed/kernels/attention/backward_cell.cpp": "tests/kernels/attention/backward_test.cpp",
+    "heed/serve/attention_api.cpp": "tests/serve/service_test.cpp",
+    "heed/serve/completions_api.cpp": "tests/serve/service_test.cpp",
+    "heed/serve/handlers.cpp": "tests/serve/service_test.cpp",
+    "heed/serve/openai_api.cpp": "tests/serve/service_test.cpp",
+    "heed/serve/session_plain.cpp": "tests/serve/server_test.cpp",
+    "heed/serve/session_tls.cpp": "tests/cli/serve_test.py",
+    "heed/serve/translate_api.cpp": "tests/serve/service_test.cpp",
 }
 
 # Marks of unfinished work. The brackets keep this file from matching itself.

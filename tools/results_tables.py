@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the tables of docs/performance.md from a record of benchmarks/results/.
+"""Prints the tables of docs/performance.md and of the pages beside the records from a record of benchmarks/results/.
 
     python3 tools/results_tables.py benchmarks/results/models.json
 

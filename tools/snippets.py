@@ -26,7 +26,7 @@ HEADING = re.compile(r"^(#{1,6})\s+(.*)$")
 LINK = re.compile(r"(!?)\[[^\]]*\]\(([^)\s#]+)[^)]*\)")
 CHINESE = ".zh-CN.md"
 # Folders in which every page has a Chinese page.
-IN_TWO_LANGUAGES = ("docs/attention", "docs/concepts", "docs/how-to")
+IN_TWO_LANGUAGES = ("docs/attention", "docs/concepts", "docs/how-to", "docs/models")
 RUN_CALL = re.compile(r"^\s*(?:\$ )?\./run(?:[ \t]+(\S+))?", re.MULTILINE)
 FRAGMENTS = """#include <cstdio>
 #include <cstring>

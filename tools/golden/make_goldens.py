@@ -21,6 +21,7 @@ import recurrent
 import safetensors_file
 import schedules
 import transformer
+import translators
 from golden import Golden
 
 HERE = Path(__file__).resolve().parent
@@ -35,6 +36,7 @@ GROUPS = {
     "Attention": attention,
     "Transformer layers": transformer,
     "Models": models,
+    "Translators": translators,
     "Optimisers": optimisers,
     "Schedules": schedules,
 }

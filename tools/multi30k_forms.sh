@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Trains forms of attention on Multi30k German to English and scores them on the test set: those of
+# Luong et al. 2015 over configs/multi30k-luong.toml, and Shaw et al.'s clipping distances over
+# configs/multi30k-transformer.toml.
+#
+#   tools/multi30k_forms.sh luong|shaw DATA OUT [FLAG…]
+#
+# DATA has train, valid and test with .de and .en, lower-cased words between spaces (docs/quality.md).
+# OUT/NAME is the folder of a run, OUT/NAME.bleu its score. A run that was stopped continues; one that
+# has a score is left alone. FLAGs go to every training: --seed 2, --after 5u.
+set -euo pipefail
+
+if (($# < 3)) || [[ $1 != luong && $1 != shaw ]]; then
+  sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  exit 2
+fi
+table=$1 data=$2 out=$3
+shift 3
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+heed=${HEED:-$root/build/release/heed}
+mkdir -p "$out"
+
+# run NAME CONFIG FLAG…
+run() {
+  local model=$out/$1 config=$root/configs/$2
+  local -a again=()
+  shift 2
+  [[ -s $model.bleu ]] && return
+  [[ -d $model ]] && again=(--resume)
+  "$heed" train -c "$config" --model "$model" --train-sets "$data/train.de" "$data/train.en" \
+    --valid-sets "$data/valid.de" "$data/valid.en" "$@" "${again[@]}" >>"$model.log" 2>&1
+  "$heed" translate --model "$model" --beam-size 5 -i "$data/test.de" -o "$model.out"
+  "$heed" score "$data/test.en" -i "$model.out" --tokenize none --force >"$model.bleu.part"
+  mv "$model.bleu.part" "$model.bleu"
+  printf '%s: %s\n' "${model##*/}" "$(sed -n 's/.*"score": \([0-9.]*\).*/BLEU \1/p' "$model.bleu")"
+}
+
+luong() {
+  local config=multi30k-luong.toml reach score
+  run base "$config" --recurrent.attention none --recurrent.feeding none --recurrent.readout state "$@"
+  run global "$config" --recurrent.attention "global score=general" --recurrent.feeding none "$@"
+  for reach in global local_m local_p; do
+    for score in dot general location; do
+      run "$reach-$score-feeding" "$config" --recurrent.attention "$reach score=$score" "$@"
+    done
+  done
+}
+
+shaw() {
+  local clip
+  for clip in 0 1 2 4 16; do
+    run "shaw-$clip" multi30k-transformer.toml --transformer.positions "shaw clip=$clip" "$@"
+  done
+}
+
+"$table" "$@"
