@@ -11,6 +11,7 @@ void tape(Report& report);
 void training_steps(Report& report);
 void last_layer(Report& report);
 void likeliest_tokens(Report& report);
+void packed_products(Report& report);
 void attention_tiles(Report& report);
 void attention_peers(Report& report);
 void attention_decoding(Report& report);
@@ -20,7 +21,10 @@ void family_growth(Report& report);
 void model_steps(Report& report);
 void model_decoding(Report& report);
 void model_memory(Report& report);
+void model_cache(Report& report);
 void model_profile(Report& report);
+void model_reversible(Report& report);
+void model_reformer(Report& report);
 
 struct Part {
   const char* name = nullptr;
@@ -41,6 +45,7 @@ inline constexpr Suite kSuites[] = {
       {"tape", tape},
       {"loss", last_layer},
       {"likeliest", likeliest_tokens},
+      {"packed", packed_products},
       {"training", training_steps}}},
     {"attention",
      "the fused kernels against the machine's peak and against PyTorch, decoding, memory",
@@ -52,11 +57,14 @@ inline constexpr Suite kSuites[] = {
      "every mechanism against plain multi-head attention, and its growth with the length",
      {{"cost", family_cost}, {"growth", family_growth}}},
     {"models",
-     "whole models against PyTorch: training steps, translation, memory; where a step's time goes",
+     "whole models against PyTorch: training steps, translation, memory; caches; where time goes",
      {{"steps", model_steps},
       {"decode", model_decoding},
       {"memory", model_memory},
-      {"profile", model_profile}}},
+      {"cache", model_cache},
+      {"profile", model_profile},
+      {"reversible", model_reversible},
+      {"reformer", model_reformer}}},
 };
 
 }  // namespace heed::bench

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "benchmarks/models/language_case.h"
+#include "benchmarks/models/recurrent_case.h"
 #include "benchmarks/models/translator_case.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
@@ -22,11 +23,24 @@ std::unique_ptr<TrainedModel> make_base() {
       TransformerConfig{}, CorpusShape{.vocabulary = 32000, .batch_tokens = 2048, .batches = 1});
 }
 
+// The vocabulary and the batches of 128 sentences of Multi30k in words.
+constexpr CorpusShape kWordCorpus{.vocabulary = 6000, .batch_tokens = 2048};
+
+std::unique_ptr<TrainedModel> make_bahdanau() {
+  return std::make_unique<TrainedRecurrent>(bahdanau_translator(), kWordCorpus);
+}
+std::unique_ptr<TrainedModel> make_luong() {
+  return std::make_unique<TrainedRecurrent>(luong_translator(), kWordCorpus);
+}
+
 std::unique_ptr<TrainedModel> make_gpt() { return std::make_unique<TrainedLanguageModel>(); }
 
 constexpr ModelCase kCases[] = {
     {"tiny", "Transformer-Tiny, 4096 tokens", 2.0, 4, false, make_tiny},
     {"base", "Transformer-base, 2048 tokens", 1.3, 2, false, make_base},
+    {"bahdanau", "GRU translator with Bahdanau's attention, 2048 tokens", 1.3, 3, false,
+     make_bahdanau},
+    {"luong", "LSTM translator with Luong's attention, 2048 tokens", 1.3, 3, false, make_luong},
     {"gpt", "language model of nanoGPT's size for CPUs", 2.0, 5, true, make_gpt},
 };
 
@@ -59,7 +73,7 @@ const ModelCase& model_case(std::string_view name) {
   for (const ModelCase& known : kCases) {
     if (known.name == name) return known;
   }
-  HEED_CHECK(false, "[bench] no model '{}': tiny, base or gpt", name);
+  HEED_CHECK(false, "[bench] no model '{}': tiny, base, bahdanau, luong or gpt", name);
   return kCases[0];
 }
 

@@ -1,6 +1,7 @@
-// The models of the benchmarks, with their batches and optimisers: Transformer-Tiny and
-// Transformer-base as translators, and a small language model. benchmarks/peer/models_cases.py
-// builds the same models in PyTorch from the file that save() writes.
+// The models of the benchmarks, with their batches and optimisers: Transformer-Tiny,
+// Transformer-base and recurrent networks as translators, and a small language model.
+// benchmarks/peer/models_cases.py builds the same models in PyTorch from the file that save()
+// writes.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 """The PyTorch side of the models benchmark: translators and a language model, built as a careful
-user builds them, around scaled_dot_product_attention.
+user builds them, around scaled_dot_product_attention, nn.GRU and nn.LSTM.
 
 Sizes, parameters and batches come from the file that heed writes, so both sides train the same model on
 the same words. Parameters have the names of torch.nn.Transformer.
@@ -12,6 +12,7 @@ import re
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 PADDING = 3
 TYPES = {"F32": torch.float32, "I64": torch.int64}
@@ -192,11 +193,100 @@ class LanguageModel(nn.Module):
         return re.sub(r"^tokens\.(tokens|position)", r"\1", name)
 
 
+class RecurrentTranslator(nn.Module):
+    """What Bahdanau's and Luong's translators have in common; parameters are named as heed's."""
+
+    def __init__(self, saved: Saved, cell: type[nn.RNNBase], bidirectional: bool, fed: int) -> None:
+        super().__init__()
+        vocabulary, embed, hidden = (saved.size(k) for k in ("vocabulary", "embed", "hidden"))
+        dropout, layers = saved.number("dropout"), saved.size("layers")
+        between = dropout if layers > 1 else 0.0
+        self.source = nn.Embedding(vocabulary, embed, padding_idx=PADDING)
+        self.target = nn.Embedding(vocabulary, embed, padding_idx=PADDING)
+        self.encoder = cell(
+            embed, hidden, layers, bidirectional=bidirectional, batch_first=True, dropout=between
+        )
+        cells = cell(embed + fed, hidden, layers, batch_first=True, dropout=between)
+        self.decoder = nn.ModuleDict({"cells": cells, "attention": nn.Module()})
+        self.dropout = nn.Dropout(dropout)
+
+    def encode(self, source, lengths):
+        """States, final states and the mask of padding."""
+        packed = pack_padded_sequence(
+            self.dropout(self.source(source)), lengths, batch_first=True, enforce_sorted=False
+        )
+        y, final = self.encoder(packed)
+        memory = pad_packed_sequence(y, batch_first=True, total_length=source.shape[1])[0]
+        return memory, final, torch.arange(source.shape[1]) >= lengths[:, None]
+
+    def loss(self, rows, expected):
+        return F.cross_entropy(self.output(rows).flatten(0, 1), expected.flatten())
+
+    @staticmethod
+    def name_of(name: str) -> str:
+        return name
+
+
+class Bahdanau(RecurrentTranslator):
+    """Keys are projected once; a step reads the context of the state before it."""
+
+    def __init__(self, saved: Saved) -> None:
+        embed, hidden = saved.size("embed"), saved.size("hidden")
+        super().__init__(saved, nn.GRU, True, 2 * hidden)
+        attention = self.decoder["attention"]
+        attention.query = nn.Linear(hidden, hidden, bias=False)
+        attention.key = nn.Linear(2 * hidden, hidden, bias=False)
+        attention.v = nn.Parameter(torch.empty(hidden))
+        self.state_bridge = nn.ModuleList([nn.Linear(2 * hidden, hidden)])
+        self.output = nn.Linear(3 * hidden + embed, saved.size("vocabulary"))
+
+    def forward(self, source, lengths, target, expected):
+        memory, state, hidden = self.encode(source, lengths)
+        attention, cells = self.decoder["attention"], self.decoder["cells"]
+        h = torch.tanh(self.state_bridge[0](torch.cat([state[0], state[1]], dim=-1)))
+        keys, y = attention.key(memory), self.dropout(self.target(target))
+        states, contexts = [], []
+        for t in range(target.shape[1]):
+            scores = torch.tanh(attention.query(h)[:, None] + keys) @ attention.v
+            weights = scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+            context = torch.bmm(weights[:, None], memory)
+            h = cells(torch.cat([y[:, t : t + 1], context], dim=-1), h[None])[1][0]
+            states.append(h)
+            contexts.append(context)
+        rows = torch.cat([torch.stack(states, dim=1), torch.cat(contexts, dim=1), y], dim=-1)
+        return self.loss(rows, expected)
+
+
+class Luong(RecurrentTranslator):
+    """Without input feeding: the whole recurrence, then attention of all positions."""
+
+    def __init__(self, saved: Saved) -> None:
+        hidden = saved.size("hidden")
+        super().__init__(saved, nn.LSTM, False, 0)
+        self.decoder["attention"].weight = nn.Parameter(torch.empty(hidden, hidden))
+        self.decoder["combine"] = nn.Linear(2 * hidden, hidden, bias=False)
+        self.output = nn.Linear(hidden, saved.size("vocabulary"))
+
+    def forward(self, source, lengths, target, expected):
+        memory, state, hidden = self.encode(source, lengths)
+        h = self.decoder["cells"](self.dropout(self.target(target)), state)[0]
+        scores = h @ self.decoder["attention"].weight @ memory.transpose(1, 2)
+        weights = scores.masked_fill(hidden[:, None], -torch.inf).softmax(dim=-1)
+        context = torch.bmm(weights, memory)
+        rows = torch.tanh(self.decoder["combine"](torch.cat([context, h], dim=-1)))
+        return self.loss(rows, expected)
+
+
 def stack(make, layers: int) -> nn.ModuleDict:
     return nn.ModuleDict({"layers": nn.ModuleList(make() for _ in range(layers))})
 
 
-KINDS = {"translator": Translator, "language_model": LanguageModel}
+KINDS = {
+    "translator": Translator,
+    "language_model": LanguageModel,
+    "bahdanau": Bahdanau,
+    "luong": Luong,
+}
 
 
 class Training:
