@@ -1,6 +1,7 @@
 # The fuzz targets: each fuzz/<name>_fuzz.cpp holds LLVMFuzzerTestOneInput for one parser. With
 # HEED_SANITIZE=fuzzer-no-link,… (clang, the preset fuzz) they are libFuzzer programs; otherwise
-# fuzz/replay_main.cpp runs the seeds in tests/fuzz_corpus/<name>/ and mutations of them, as a test.
+# fuzz/replay_main.cpp runs the seeds in tests/fuzz_corpus/<name>/ and mutations of them, as a test. Only
+# the presets with sanitizers have them: without, a wrong read of memory goes unnoticed.
 if(NOT HEED_SANITIZE MATCHES "fuzzer")
   add_library(heed_fuzz_replay OBJECT fuzz/replay_main.cpp)
   target_link_libraries(heed_fuzz_replay PRIVATE heed heed_flags)

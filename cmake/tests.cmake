@@ -50,10 +50,12 @@ foreach(folder ${heed_test_folders})
   add_test(NAME heed_tests.${folder} COMMAND heed_tests --folders=${folder})
 endforeach()
 
-# Everything above io but text and scores may reach a kernel. The set the CPU prefers has run above;
-# which one that is differs from machine to machine, so all are named and the program skips it.
+# The folders whose results come from kernels; what is tested in the others (files, texts, pictures, jobs,
+# messages) reaches kernels only through these. The set the CPU prefers has run above; which one that is
+# differs from machine to machine, so all are named and the program skips it.
 set(heed_numeric_folders ${heed_test_folders})
-list(REMOVE_ITEM heed_numeric_folders base io text evaluation)
+list(REMOVE_ITEM heed_numeric_folders base data distributed evaluation io pictures plot serve study support text
+     training)
 if(heed_numeric_folders AND (HEED_ALL_ISAS OR NOT HEED_SANITIZE))
   list(JOIN heed_numeric_folders "," folders)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
