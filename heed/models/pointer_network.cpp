@@ -12,7 +12,6 @@
 #include "heed/ops/elementwise.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
-#include "heed/ops/matmul.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
@@ -191,9 +190,9 @@ class PointerNetwork::Steps : public Decoding {
       model_.pointer.take(reshape(before, {before.size(0)}), *pointer_);
     }
     ++steps_;
-    const RnnWeights& w = model_.decoder->weights[0];
-    const Tensor x = squeeze(rows_at(source_.embedded, before), 1);              // [B, E]
-    Tensor q = unsqueeze(cells_->step(linear(x, w.w_ih, {.bias = w.b_ih})), 1);  // [B, 1, H]
+    const Tensor x = squeeze(rows_at(source_.embedded, before), 1);  // [B, E]
+    const Tensor gates = model_.decoder->weights[0].input_gates(x);  // [B, gates * H]
+    Tensor q = unsqueeze(cells_->step(gates), 1);                    // [B, 1, H]
     if (to_ != nullptr) to_->assign(glimpses_.size() + 1, {});
     for (std::size_t i = 0; i < glimpses_.size(); ++i) {
       glimpses_[i]->weights = to_ != nullptr ? &(*to_)[i].cross : nullptr;

@@ -210,10 +210,10 @@ RecurrentDecoder::State RecurrentDecoder::start(const Memory& memory, CacheForm 
   const RecurrentStart from = start_of(memory);
   State state(RecurrentSteps(*cells, from.state, from.cell));
   const std::int64_t B = memory.states.size(0);
-  const Tensor& weight = cells->weights[0].w_ih;  // [gates * H, E + fed]
-  state.embedded = slice(weight, 1, 0, config_.embed);
-  if (config_.fed_size() > 0) {
-    state.extra.emplace(slice(weight, 1, config_.embed, weight.size(1)));
+  const Weight& weight = cells->weights[0].w_ih;  // [gates * H, E + fed]
+  if (config_.fed_size() > 0 && !weight.packed) {
+    state.embedded = slice(weight.data, 1, 0, config_.embed);
+    state.extra.emplace(slice(weight.data, 1, config_.embed, weight.in()));
   }
   if (combine && config_.feeding == Feeding::readout && grad_enabled()) {
     state.combine.emplace(combine->weight.data, combine->bias);
@@ -250,21 +250,35 @@ Tensor RecurrentDecoder::attend(const Tensor& query, State& state) const {
   return squeeze(context, 1);
 }
 
+// The embeddings' share of the gates, of all steps at once: [B, T, E] -> [B, T, gates * H].
+// Undefined if it cannot be told from the share of what is fed: packed matrices have no columns.
+Tensor RecurrentDecoder::input_gates(const Tensor& y, const State& state) const {
+  const RecurrentWeights& w = cells->weights[0];
+  if (config_.fed_size() == 0) return w.input_gates(y);
+  return state.extra ? linear(y, state.embedded, {.bias = w.b_ih}) : Tensor();
+}
+
+// The gates of a step: what the embeddings y [B, E] give, if it is known, and what is fed [B, fed].
+Tensor RecurrentDecoder::fed_gates(const Tensor& gates, const Tensor& y, const Tensor& fed,
+                                   const State& state) const {
+  if (config_.fed_size() == 0) return gates;
+  if (state.extra) return gates + (*state.extra)(fed);
+  return cells->weights[0].input_gates(concat({y, fed}, -1));  // [B, gates * H]
+}
+
 Tensor RecurrentDecoder::step(const Tensor& y, State& state) const {
   const std::int64_t T = y.size(1);
   const bool reads_first = config_.feeding == Feeding::context;
   const bool feeds_back = config_.feeding == Feeding::readout;
-  // The embeddings' share of the gates, of all steps at once.
-  const Tensor shares =
-      linear(y, state.embedded, {.bias = cells->weights[0].b_ih});  // [B, T, gates * H]
+  const Tensor shares = input_gates(y, state);  // [B, T, gates * H]
   const RepeatedLinear* const repeated = state.combine ? &*state.combine : nullptr;
   Tensor seen;  // [B, H, 1, S]
   if (state.attention) state.attention->weights = state.weights != nullptr ? &seen : nullptr;
   std::vector<Tensor> states, contexts, readouts, weights;
   for (std::int64_t t = 0; t < T; ++t) {
     Tensor context = reads_first ? attend(state.cells.top(), state) : Tensor();  // [B, C]
-    Tensor gates = select(shares, 1, t);                                         // [B, gates * H]
-    if (state.extra) gates = gates + (*state.extra)(reads_first ? context : state.fed);
+    const Tensor gates = fed_gates(shares.defined() ? select(shares, 1, t) : Tensor(),
+                                   select(y, 1, t), reads_first ? context : state.fed, state);
     const Tensor h = state.cells.step(gates);  // [B, H]
     if (!reads_first && attention) context = attend(h, state);
     if (seen.defined()) weights.push_back(seen);

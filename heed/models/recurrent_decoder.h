@@ -98,7 +98,7 @@ class RecurrentDecoder : public Module {
     std::unique_ptr<DecodeState> attention;
     Tensor summary;                       // [B, H]: the context without attention
     Tensor fed;                           // r_{t-1}: [B, R]
-    Tensor embedded;                      // columns of W_ih for y
+    Tensor embedded;                      // columns of W_ih for y; undefined if W_ih is whole
     std::optional<RepeatedLinear> extra;  // and for what is fed
     std::optional<RepeatedLinear> combine;
     std::vector<Tensor> copied_weights, coverages;  // of the steps of a call, [B, 1, S]
@@ -127,6 +127,9 @@ class RecurrentDecoder : public Module {
   bool goes_by_steps() const;
   const PointerGenerator& pointer() const;
   Tensor attend(const Tensor& query, State& state) const;
+  Tensor input_gates(const Tensor& y, const State& state) const;
+  Tensor fed_gates(const Tensor& gates, const Tensor& y, const Tensor& fed,
+                   const State& state) const;
   Tensor read_out(const Tensor& h, const Tensor& context, const Tensor& y,
                   const RepeatedLinear* repeated = nullptr) const;
 

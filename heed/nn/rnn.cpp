@@ -4,6 +4,7 @@
 
 #include "heed/base/arena_vector.h"
 #include "heed/nn/init.h"
+#include "heed/ops/choose.h"
 #include "heed/ops/index.h"
 #include "heed/ops/join.h"
 #include "heed/ops/view.h"
@@ -30,9 +31,9 @@ Recurrent::Recurrent(const Kind& kind, const RecurrentConfig& config, Generator&
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
     const std::int64_t in = layer == 0 ? config.input : config.hidden * directions();
     for (std::int64_t direction = 0; direction < directions(); ++direction) {
-      RnnWeights& w = weights.emplace_back();
-      w.w_ih = parameter({rows, in});             // [gates * H, I]
-      w.w_hh = parameter({rows, config.hidden});  // [gates * H, H]
+      RecurrentWeights& w = weights.emplace_back();
+      w.w_ih = Weight(parameter({rows, in}));             // [gates * H, I]
+      w.w_hh = Weight(parameter({rows, config.hidden}));  // [gates * H, H]
       if (!config.bias) continue;
       w.b_ih = parameter({rows});  // [gates * H]
       w.b_hh = parameter({rows});  // [gates * H]
@@ -60,6 +61,49 @@ void Recurrent::check_start(const Tensor& x, const Tensor& state) const {
              to_string(state.shape()), to_string(expected));
 }
 
+// One layer and direction.
+RnnResult Recurrent::run(const Tensor& x, const RecurrentWeights& w,
+                         const RnnOptions& options) const {
+  if (w.is_packed()) return run_packed(x, w, options);
+  return kind_.op(x, {w.w_ih.data, w.w_hh.data, w.b_ih, w.b_hh}, options);
+}
+
+// The same with packed weights, step by step: the fused call takes matrices as they are.
+RnnResult Recurrent::run_packed(const Tensor& x, const RecurrentWeights& w,
+                                const RnnOptions& options) const {
+  const std::int64_t B = x.size(0), T = x.size(1), H = config_.hidden;
+  const auto initial = [&](const Tensor& given) {
+    return given.defined() ? given : zeros({B, H});  // [B, H]
+  };
+  const Tensor gates = w.input_gates(x);  // [B, T, gates * H]
+  RnnStep now{initial(options.initial_state)};
+  if (kind_.has_cell) now.cell = initial(options.initial_cell);
+  std::vector<Tensor> outputs(static_cast<std::size_t>(T));  // [B, H] each
+  const Tensor inside = options.lengths.defined()
+                            ? greater(unsqueeze(options.lengths, 1), arange(T))
+                            : Tensor();  // [B, T]
+  for (std::int64_t i = 0; i < T; ++i) {
+    const std::int64_t t = options.reverse ? T - 1 - i : i;
+    const RnnStep next = kind_.step({.gates = select(gates, 1, t),
+                                     .hidden_gates = w.hidden_gates(now.state),
+                                     .state = now.state,
+                                     .cell = now.cell});
+    Tensor& output = outputs[static_cast<std::size_t>(t)];
+    if (!inside.defined()) {
+      now = next;
+      output = next.state;
+      continue;
+    }
+    const Tensor runs = unsqueeze(select(inside, 1, t), 1);  // [B, 1]
+    output = where(runs, next.state, 0.0);
+    now.state = where(runs, next.state, now.state);
+    if (kind_.has_cell) now.cell = where(runs, next.cell, now.cell);
+  }
+  return {.output = T > 0 ? stack(outputs, 1) : zeros({B, 0, H}),  // [B, T, H]
+          .state = now.state,
+          .cell = now.cell};
+}
+
 RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentStart& start) const {
   HEED_CHECK(x.rank() == 3 && x.size(2) == config_.input, "[{}] x {}: it must be [B, T, {}]",
              kind_.name, to_string(x.shape()), config_.input);
@@ -74,14 +118,14 @@ RecurrentResult Recurrent::operator()(const Tensor& x, const RecurrentStart& sta
     std::array<Tensor, 2> outputs;  // [B, T, H] each
     for (std::int64_t direction = 0; direction < directions(); ++direction) {
       const std::int64_t k = layer * directions() + direction;
-      RnnResult run = kind_.op(y, weights[static_cast<std::size_t>(k)],
-                               {.initial_state = initial(start.state, k),
-                                .initial_cell = initial(start.cell, k),
-                                .lengths = start.lengths,
-                                .reverse = config_.reverse || direction == 1});
-      outputs[static_cast<std::size_t>(direction)] = std::move(run.output);
-      states.push_back(std::move(run.state));
-      if (run.cell.defined()) cells.push_back(std::move(run.cell));
+      RnnResult done = run(y, weights[static_cast<std::size_t>(k)],
+                           {.initial_state = initial(start.state, k),
+                            .initial_cell = initial(start.cell, k),
+                            .lengths = start.lengths,
+                            .reverse = config_.reverse || direction == 1});
+      outputs[static_cast<std::size_t>(direction)] = std::move(done.output);
+      states.push_back(std::move(done.state));
+      if (done.cell.defined()) cells.push_back(std::move(done.cell));
     }
     y = config_.bidirectional ? concat(outputs, -1) : outputs[0];  // [B, T, directions * H]
     if (layer + 1 < config_.layers) y = dropout_(y);               // [B, T, directions * H]
@@ -109,20 +153,32 @@ RecurrentSteps::RecurrentSteps(const Recurrent& stack, const Tensor& state, cons
              "[{}] an initial state is {}: it must be [{}, B, {}]", stack.kind_.name,
              to_string(state.shape()), config.layers, config.hidden);
   for (std::int64_t layer = 0; layer < config.layers; ++layer) {
-    const RnnWeights& w = stack.weights[static_cast<std::size_t>(layer)];
-    if (layer > 0) input_.emplace_back(w.w_ih, w.b_ih);
-    hidden_.emplace_back(w.w_hh, w.b_hh);
+    const RecurrentWeights& w = stack.weights[static_cast<std::size_t>(layer)];
+    if (!w.is_packed()) {
+      if (layer > 0) input_.emplace_back(w.w_ih.data, w.b_ih);
+      hidden_.emplace_back(w.w_hh.data, w.b_hh);
+    }
     state_.push_back({select(state, 0, layer), cell.defined() ? select(cell, 0, layer) : Tensor()});
   }
+}
+
+// The share of the layer below: [B, gates * H].
+Tensor RecurrentSteps::input_gates(std::size_t layer) const {
+  const Tensor x = stack_->dropout_(state_[layer - 1].state);  // [B, H]
+  return input_.empty() ? stack_->weights[layer].input_gates(x) : input_[layer - 1](x);
+}
+
+// The share of the layer's own state: [B, gates * H].
+Tensor RecurrentSteps::hidden_gates(std::size_t layer) const {
+  const Tensor& h = state_[layer].state;  // [B, H]
+  return hidden_.empty() ? stack_->weights[layer].hidden_gates(h) : hidden_[layer](h);
 }
 
 Tensor RecurrentSteps::step(const Tensor& gates) {
   for (std::size_t layer = 0; layer < state_.size(); ++layer) {
     RnnStep& own = state_[layer];
-    const Tensor share =
-        layer == 0 ? gates : input_[layer - 1](stack_->dropout_(state_[layer - 1].state));
-    own = stack_->kind_.step({.gates = share,
-                              .hidden_gates = hidden_[layer](own.state),
+    own = stack_->kind_.step({.gates = layer == 0 ? gates : input_gates(layer),
+                              .hidden_gates = hidden_gates(layer),
                               .state = own.state,
                               .cell = own.cell});
   }

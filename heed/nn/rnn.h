@@ -11,6 +11,7 @@
 #include "heed/base/random.h"
 #include "heed/io/codec.h"
 #include "heed/nn/dropout.h"
+#include "heed/nn/weight.h"
 #include "heed/ops/repeated_linear.h"
 #include "heed/ops/rnn.h"
 
@@ -33,6 +34,20 @@ struct RecurrentConfig {
   bool reverse = false;  // one direction: from the last step of each sequence to its first
   bool bias = true;
   double dropout = 0.0;  // on the outputs of every layer but the last
+};
+
+/// Parameters of one layer and direction.
+struct RecurrentWeights {
+  Weight w_ih;       // [gates * H, I]
+  Weight w_hh;       // [gates * H, H]
+  Tensor b_ih = {};  // [gates * H], or undefined
+  Tensor b_hh = {};  // [gates * H], or undefined
+
+  bool is_packed() const { return w_hh.packed != nullptr; }
+  /// The share of inputs […, I] in the gates: W_ih x + b_ih, […, gates * H].
+  Tensor input_gates(const Tensor& x) const { return w_ih.product(x, {.bias = b_ih}); }
+  /// The share of states […, H] in the gates: W_hh h + b_hh, […, gates * H].
+  Tensor hidden_gates(const Tensor& h) const { return w_hh.product(h, {.bias = b_hh}); }
 };
 
 /// Initial states and sequence lengths of a call.
@@ -58,7 +73,7 @@ class Recurrent : public Module {
   RecurrentResult operator()(const Tensor& x, const RecurrentStart& start = {}) const;
   const RecurrentConfig& config() const { return config_; }
 
-  std::vector<RnnWeights> weights;  // one per layer and direction, direction fastest
+  std::vector<RecurrentWeights> weights;  // one per layer and direction, direction fastest
 
  protected:
   using Op = RnnResult (*)(const Tensor& x, const RnnWeights& weights, const RnnOptions& options);
@@ -67,6 +82,7 @@ class Recurrent : public Module {
   struct Kind {
     const char* name;
     std::int64_t gates;
+    bool has_cell;
     Op op;
     StepOp step;
   };
@@ -76,6 +92,8 @@ class Recurrent : public Module {
   friend class RecurrentSteps;
   std::int64_t directions() const { return config_.bidirectional ? 2 : 1; }
   void check_start(const Tensor& x, const Tensor& state) const;
+  RnnResult run(const Tensor& x, const RecurrentWeights& w, const RnnOptions& options) const;
+  RnnResult run_packed(const Tensor& x, const RecurrentWeights& w, const RnnOptions& options) const;
 
   Kind kind_;
   RecurrentConfig config_;
@@ -86,14 +104,14 @@ class Recurrent : public Module {
 class Gru : public Recurrent {
  public:
   explicit Gru(const RecurrentConfig& config, Generator& generator = default_generator())
-      : Recurrent({"gru", 3, gru, gru_step}, config, generator) {}
+      : Recurrent({"gru", 3, false, gru, gru_step}, config, generator) {}
 };
 
 /// Long short-term memory.
 class Lstm : public Recurrent {
  public:
   explicit Lstm(const RecurrentConfig& config, Generator& generator = default_generator())
-      : Recurrent({"lstm", 4, lstm, lstm_step}, config, generator) {}
+      : Recurrent({"lstm", 4, true, lstm, lstm_step}, config, generator) {}
 };
 
 /// A layer of a kind.
@@ -117,9 +135,12 @@ class RecurrentSteps {
   void reorder(std::span<const std::int64_t> from);
 
  private:
+  Tensor input_gates(std::size_t layer) const;
+  Tensor hidden_gates(std::size_t layer) const;
+
   const Recurrent* stack_;
-  std::vector<RepeatedLinear> input_;   // of every layer but the first
-  std::vector<RepeatedLinear> hidden_;  // of every layer
+  std::vector<RepeatedLinear> input_;   // of every layer but the first; none if weights are packed
+  std::vector<RepeatedLinear> hidden_;  // of every layer; none if weights are packed
   std::vector<RnnStep> state_;          // of every layer
 };
 

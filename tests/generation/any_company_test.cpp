@@ -5,6 +5,7 @@
 #include "heed/base/threads.h"
 #include "heed/generation/generate.h"
 #include "heed/generation/translator.h"
+#include "heed/models/recurrent_translator.h"
 #include "heed/nn/pack_weights.h"
 #include "tests/generation/tiny_text_model.h"
 #include "tests/generation/tiny_translator.h"
@@ -33,30 +34,62 @@ void expect_same(const std::vector<Translation>& a, const std::vector<Translatio
   }
 }
 
-TEST(AnyCompany, TranslationsHaveTheSameBits) {
+// All sentences at once with three threads, in small batches, and each alone with one thread.
+void expect_same_in_any_company(const Translator& translator, const std::vector<std::string>& all) {
   const int before = num_threads();
-  const std::vector<std::string> all = sentences();
-  for (const PackedForm form :
-       {PackedForm::f32, PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
-    Translator translator = test::tiny_translator(test::letters(), test::letters());
-    pack_weights(translator.model(), form);
-    for (const std::int64_t beam : {1, 4}) {
-      SCOPED_TRACE(fmt::format("{}, beam {}", name_of(form), beam));
-      TranslateOptions options{.search = {.beam_size = beam, .n_best = beam}};
-      set_num_threads(3);
-      const auto together = translator.translate(all, options);
-      options.scheduling.batch_tokens = 40;
-      const auto in_parts = translator.translate(all, options);
-      set_num_threads(1);
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        SCOPED_TRACE(all[i]);
-        const auto alone = translator.translate({&all[i], 1}, options);
-        expect_same(alone[0], together[i]);
-        expect_same(alone[0], in_parts[i]);
-      }
+  for (const std::int64_t beam : {1, 4}) {
+    SCOPED_TRACE(fmt::format("beam {}", beam));
+    TranslateOptions options{.search = {.beam_size = beam, .n_best = beam}};
+    set_num_threads(3);
+    const auto together = translator.translate(all, options);
+    options.scheduling.batch_tokens = 40;
+    const auto in_parts = translator.translate(all, options);
+    set_num_threads(1);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      SCOPED_TRACE(all[i]);
+      const auto alone = translator.translate({&all[i], 1}, options);
+      expect_same(alone[0], together[i]);
+      expect_same(alone[0], in_parts[i]);
     }
   }
   set_num_threads(before);
+}
+
+TEST(AnyCompany, TranslationsHaveTheSameBits) {
+  for (const PackedForm form :
+       {PackedForm::f32, PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
+    SCOPED_TRACE(name_of(form));
+    Translator translator = test::tiny_translator(test::letters(), test::letters());
+    pack_weights(translator.model(), form);
+    expect_same_in_any_company(translator, sentences());
+  }
+}
+
+TEST(AnyCompany, RecurrentTranslationsHaveTheSameBits) {
+  const auto letters = test::letters();
+  std::vector<std::string> all = sentences();
+  all.resize(12);
+  for (std::size_t i = 0; i < 5; ++i) all[3] += all[3];  // more positions than a tile has
+  for (const char* const attention :
+       {"none", "bahdanau", "global score=dot", "luong_general", "luong_location", "local_m",
+        "local_p", "pointer_generator", "multi_head heads=2"}) {
+    for (const PackedForm form : {PackedForm::f32, PackedForm::int8}) {
+      SCOPED_TRACE(fmt::format("{} {}", attention, name_of(form)));
+      RecurrentTranslatorConfig config{.source_vocabulary = letters->size(),
+                                       .target_vocabulary = letters->size(),
+                                       .padding = letters->special().padding,
+                                       .decoder = {.embed = 12, .hidden = 16, .layers = 2}};
+      config.encoder_hidden = 8;
+      config.decoder.attention = std::nullopt;
+      if (std::string_view(attention) != "none") config.decoder.attention = attention;
+      Generator generator(3);
+      auto model = std::make_unique<RecurrentTranslator>(config, generator);
+      model->eval();
+      Translator translator(std::move(model), letters, letters);
+      pack_weights(translator.model(), form);
+      expect_same_in_any_company(translator, all);
+    }
+  }
 }
 
 TEST(AnyCompany, SamplesHaveTheSameBits) {

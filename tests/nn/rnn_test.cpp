@@ -4,9 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "heed/autograd/tape.h"
+#include "heed/nn/pack_weights.h"
 #include "heed/ops/elementwise.h"
 #include "heed/ops/join.h"
-#include "heed/ops/matmul.h"
 #include "heed/ops/reduce.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/create.h"
@@ -96,10 +97,9 @@ TEST(Recurrent, WithoutBias) {
 // Runs a stack step by step: states [B, T, H].
 Tensor run_steps(const Recurrent& stack_of, const Tensor& x, const RecurrentStart& start) {
   RecurrentSteps steps(stack_of, start.state, start.cell);
-  const RnnWeights& first = stack_of.weights[0];
   std::vector<Tensor> states;
   for (std::int64_t t = 0; t < x.size(1); ++t) {
-    states.push_back(steps.step(linear(select(x, 1, t), first.w_ih, {.bias = first.b_ih})));
+    states.push_back(steps.step(stack_of.weights[0].input_gates(select(x, 1, t))));
   }
   return stack(states, 1);
 }
@@ -143,6 +143,48 @@ TEST(Rnn, StepsFollowTheirSequences) {
   const Tensor some = steps.step(later);
   EXPECT_LE(test::max_relative_error(select(some, 0, 0), select(all, 0, 2)), 1e-6);
   EXPECT_LE(test::max_relative_error(select(some, 0, 1), select(all, 0, 1)), 1e-6);
+}
+
+// Whole sequences and steps with packed weights: the values of the matrices as they were, and of
+// each row the bits that it has alone.
+TEST(Rnn, PackedWeights) {
+  const NoGrad no_grad;
+  const Tensor lengths = from_values<std::int64_t>({5, 2, 0}, {3});
+  for (const Cell cell : {Cell::gru, Cell::lstm}) {
+    for (const bool two : {false, true}) {
+      const auto layer = make_recurrent(
+          cell, {.input = 4, .hidden = 7, .layers = 2, .bidirectional = two, .reverse = !two});
+      const std::int64_t states = two ? 4 : 2;
+      const Tensor x = randn({3, 5, 4});
+      RecurrentStart start{.state = randn({states, 3, 7}), .lengths = lengths};
+      if (cell == Cell::lstm) start.cell = randn({states, 3, 7});
+      const RecurrentResult before = (*layer)(x, start);
+      pack_weights(*layer, PackedForm::f32);
+      const RecurrentResult after = (*layer)(x, start);
+      EXPECT_LE(test::max_relative_error(after.output, before.output), 1e-6);
+      EXPECT_LE(test::max_relative_error(after.state, before.state), 1e-6);
+      if (cell == Cell::lstm) {
+        EXPECT_LE(test::max_relative_error(after.cell, before.cell), 1e-6);
+      }
+      for (std::int64_t b = 0; b < 3; ++b) {
+        const auto row = [&](const Tensor& all, std::int64_t axis) {
+          return all.defined() ? slice(all, axis, b, b + 1) : all;
+        };
+        const RecurrentResult alone = (*layer)(
+            row(x, 0),
+            {.state = row(start.state, 1), .cell = row(start.cell, 1), .lengths = row(lengths, 0)});
+        EXPECT_TRUE(test::same_bits(alone.output, row(after.output, 0)));
+        EXPECT_TRUE(test::same_bits(alone.state, row(after.state, 1)));
+      }
+    }
+    const auto layer = make_recurrent(cell, {.input = 4, .hidden = 7, .layers = 2});
+    pack_weights(*layer, PackedForm::f32);
+    RecurrentStart start{.state = randn({2, 3, 7})};
+    if (cell == Cell::lstm) start.cell = randn({2, 3, 7});
+    const Tensor x = randn({3, 5, 4});
+    EXPECT_TRUE(test::same_bits(run_steps(*layer, x, start), (*layer)(x, start).output));
+    EXPECT_EQ((*layer)(randn({3, 0, 4}), start).output.shape(), (Shape{3, 0, 7}));
+  }
 }
 
 TEST(Rnn, OneReversedDirectionIsTheSecondOfTwo) {

@@ -95,7 +95,7 @@ TEST(Ntm, TheControllerKeepsItsState) {
   constexpr std::int64_t E = 4, kRead = 3, C = 6;
   for (const NtmController controller : {NtmController::lstm, NtmController::gru}) {
     Ntm layer({.embed = E, .slots = 5, .width = kRead, .controller = controller, .hidden = C});
-    Tensor told = slice(layer.recurrent->weights[0].w_ih.detach(), 1, E, E + kRead);
+    Tensor told = slice(layer.recurrent->weights[0].w_ih.data.detach(), 1, E, E + kRead);
     copy_into(told, zeros(told.shape()));
     Tensor heard = slice(layer.out_proj.weight.data.detach(), 1, C, C + kRead);
     copy_into(heard, zeros(heard.shape()));
