@@ -13,11 +13,30 @@
 namespace heed {
 namespace {
 
-// A layer, and the random numbers that its parts began with.
-struct RunLayer {
-  ReversibleLayer layer;
-  Generator::State before_f, before_g;
+// A part, and the random numbers that it began with.
+struct Part {
+  ReversiblePart run;
+  std::int64_t rows = 0;
+  Generator::State before = {};
 };
+
+std::vector<Part> parts_of(std::span<const ReversibleLayer> layers) {
+  std::vector<Part> parts;
+  for (const ReversibleLayer& layer : layers) {
+    parts.push_back({.run = layer.f});
+    parts.push_back({.run = layer.g, .rows = layer.g_rows});
+  }
+  return parts;
+}
+
+std::vector<Part> parts_of(std::span<const ReversibleStep> steps, const Tensor& memory) {
+  std::vector<Part> parts;
+  for (const ReversibleStep& step : steps) {
+    parts.push_back({.run = [part = step.part, memory](const Tensor& x) { return part(x, memory); },
+                     .rows = step.rows});
+  }
+  return parts;
+}
 
 void check_streams(const Streams& x) {
   HEED_CHECK(x.x1.defined() && x.x2.defined() && x.x1.shape() == x.x2.shape() &&
@@ -47,10 +66,11 @@ void for_each_rows(const Tensor& x, std::int64_t rows, const F& f) {
   }
 }
 
-Tensor run_part(const ReversiblePart& part, const Tensor& x, std::int64_t rows = 0) {
+Tensor run_part(const Part& part, const Tensor& x) {
   std::vector<Tensor> made;
-  for_each_rows(x, rows,
-                [&](const Tensor& some, std::int64_t) { made.push_back(run_whole(part, some)); });
+  for_each_rows(x, part.rows, [&](const Tensor& some, std::int64_t) {
+    made.push_back(run_whole(part.run, some));
+  });
   return made.size() == 1 ? reshape(made[0], x.shape()) : reshape(concat(made, 0), x.shape());
 }
 
@@ -72,21 +92,20 @@ Tensor go_back_whole(const ReversiblePart& part, const Tensor& x, const Tensor& 
 }
 
 // The same some rows at a time: the random numbers follow each other as in the forward pass.
-Tensor go_back(const ReversiblePart& part, Generator::State random, const Tensor& x,
-               const Tensor& dy, Tensor& gradient, std::int64_t rows = 0) {
-  const Replay replay(random);
+Tensor go_back(const Part& part, const Tensor& x, const Tensor& dy, Tensor& gradient) {
+  const Replay replay(part.before);
   std::vector<Tensor> values, gradients;
   const Shape flat{-1, x.size(-1)};
-  for_each_rows(x, rows, [&](const Tensor& some, std::int64_t first) {
+  for_each_rows(x, part.rows, [&](const Tensor& some, std::int64_t first) {
     if (some.shape() == x.shape()) {
-      values.push_back(go_back_whole(part, some, dy, gradient));
+      values.push_back(go_back_whole(part.run, some, dy, gradient));
       return;
     }
     const auto of = [&](const Tensor& all) {
       return slice(reshape(all, flat), 0, first, first + some.size(0));
     };
     Tensor part_gradient = of(gradient);
-    values.push_back(go_back_whole(part, some, of(dy), part_gradient));
+    values.push_back(go_back_whole(part.run, some, of(dy), part_gradient));
     gradients.push_back(part_gradient);
   });
   if (gradients.empty()) return values[0];
@@ -94,55 +113,78 @@ Tensor go_back(const ReversiblePart& part, Generator::State random, const Tensor
   return reshape(concat(values, 0), x.shape());
 }
 
-// The streams and their gradients, at one layer after another from the last to the first.
+// Part i is added to the first stream if i is even, to the second if it is odd.
 struct Going {
-  Tensor y1, y2, d1, d2;
+  Tensor y[2], d[2];  // streams and their gradients, at one part after another from the last on
 
-  void undo(const RunLayer& run) {
+  void undo(std::size_t i, const Part& part) {
     const NoGrad off;
-    y2 = y2 - go_back(run.layer.g, run.before_g, y1, d2, d1, run.layer.g_rows);  // x2
-    y1 = y1 - go_back(run.layer.f, run.before_f, y2, d1, d2);                    // x1
+    const std::size_t to = i % 2, from = 1 - to;
+    y[to] = y[to] - go_back(part, y[from], d[to], d[from]);
   }
 };
+
+Streams run_on_tape(std::span<const Part> parts, const Streams& x) {
+  check_streams(x);
+  Tensor y[2] = {x.x1, x.x2};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    y[i % 2] = y[i % 2] + run_part(parts[i], y[1 - i % 2]);
+  }
+  return {y[0], y[1]};
+}
+
+// `leaf` stands for the memory inside the parts. Like parameters, it gets its gradient from each
+// part that is undone.
+Streams run_as_one_node(std::vector<Part> parts, const Streams& x, const Tensor& memory,
+                        Tensor leaf) {
+  check_streams(x);
+  Tensor y[2] = {x.x1.detach(), x.x2.detach()};
+  {
+    const NoGrad off;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      parts[i].before = default_generator().state();
+      y[i % 2] = y[i % 2] + run_part(parts[i], y[1 - i % 2]);
+    }
+  }
+  Streams last{y[0], y[1]};
+  const Tensor inputs[] = {x.x1, x.x2, memory};
+  record_all("reversible", std::span(inputs, memory.defined() ? 3 : 2), {&last.x1, &last.x2},
+             [parts = std::move(parts), y1 = std::move(y[0]), y2 = std::move(y[1]),
+              leaf = std::move(leaf)](Backward& b) mutable {
+               Going now{{std::move(y1), std::move(y2)}, {b.dy(0), b.dy(1)}};
+               for (; !parts.empty(); parts.pop_back()) now.undo(parts.size() - 1, parts.back());
+               b.add(0, std::move(now.d[0]));
+               b.add(1, std::move(now.d[1]));
+               if (leaf.tracks_grad() && leaf.grad().defined()) b.add(2, leaf.grad());
+             });
+  return last;
+}
 
 }  // namespace
 
 Streams run_plain(std::span<const ReversibleLayer> layers, const Streams& x) {
-  check_streams(x);
-  Streams y = x;
-  for (const ReversibleLayer& layer : layers) {
-    y.x1 = y.x1 + run_part(layer.f, y.x2);
-    y.x2 = y.x2 + run_part(layer.g, y.x1, layer.g_rows);
-  }
-  return y;
+  return run_on_tape(parts_of(layers), x);
 }
 
+Streams run_plain(std::span<const ReversibleStep> steps, const Streams& x, const Tensor& memory) {
+  return run_on_tape(parts_of(steps, memory), x);
+}
+
+// If no input is tracked, the parts run normally, so that their own graphs reach their parameters.
 Streams run_reversible(std::span<const ReversibleLayer> layers, const Streams& x) {
   const Tensor inputs[] = {x.x1, x.x2};
-  // If no input is tracked, the parts run normally, so that their own graphs reach their
-  // parameters.
   if (layers.empty() || !detail::wants_tape(std::span(inputs))) return run_plain(layers, x);
-  check_streams(x);
-  std::vector<RunLayer> runs;
-  Tensor y1 = x.x1.detach(), y2 = x.x2.detach();
-  {
-    const NoGrad off;
-    for (const ReversibleLayer& layer : layers) {
-      RunLayer& run = runs.emplace_back(layer, default_generator().state());
-      y1 = y1 + run_part(layer.f, y2);
-      run.before_g = default_generator().state();
-      y2 = y2 + run_part(layer.g, y1, layer.g_rows);
-    }
-  }
-  Streams y{y1, y2};
-  record_all("reversible", std::span(inputs), {&y.x1, &y.x2},
-             [runs = std::move(runs), y1 = std::move(y1), y2 = std::move(y2)](Backward& b) mutable {
-               Going now{std::move(y1), std::move(y2), b.dy(0), b.dy(1)};
-               for (; !runs.empty(); runs.pop_back()) now.undo(runs.back());
-               b.add(0, std::move(now.d1));
-               b.add(1, std::move(now.d2));
-             });
-  return y;
+  return run_as_one_node(parts_of(layers), x, {}, {});
+}
+
+Streams run_reversible(std::span<const ReversibleStep> steps, const Streams& x,
+                       const Tensor& memory) {
+  const Tensor inputs[] = {x.x1, x.x2, memory};
+  const std::span<const Tensor> given(inputs, memory.defined() ? 3 : 2);
+  if (steps.empty() || !detail::wants_tape(given)) return run_plain(steps, x, memory);
+  Tensor leaf = memory.defined() ? memory.detach() : Tensor();
+  if (memory.defined() && memory.tracks_grad()) leaf.requires_grad();
+  return run_as_one_node(parts_of(steps, leaf), x, memory, leaf);
 }
 
 }  // namespace heed

@@ -10,6 +10,9 @@
 //
 //   const ReversibleLayer layers[] = {reversible(attend, feed), reversible(attend2, feed2)};
 //   const Streams y = run_reversible(layers, {x, x});
+//
+// A layer may have any number of parts, which are added to the two streams in turn
+// (ReversibleStep), and parts may read a memory, such as the output of an encoder.
 #pragma once
 
 #include <cstdint>
@@ -45,13 +48,31 @@ inline ReversibleLayer reversible(ReversiblePart f, ReversiblePart g, std::int64
   return {std::move(f), std::move(g), g_rows};
 }
 
+/// A part that may also read a memory: (x, memory) -> the shape of x.
+using MemoryPart = std::function<Tensor(const Tensor& x, const Tensor& memory)>;
+
+/// A part of a list whose parts change the two streams in turn: the first is added to x1, the
+/// second to x2, the third to x1 again. Each reads the other stream.
+struct ReversibleStep {
+  MemoryPart part;
+  /// As ReversibleLayer::g_rows.
+  std::int64_t rows = 0;
+};
+
 /// The outputs of the last layer. Parameters that the parts capture get their gradients as usual.
 /// Inputs that are computed back differ from the true ones by rounding, and so do gradients from
 /// those of run_plain().
 Streams run_reversible(std::span<const ReversibleLayer> layers, const Streams& x);
 
+/// The same for steps. `memory` is what their parts get; it may be undefined. Its gradient is the
+/// sum over all steps and goes on once, so the graph that the memory comes from runs back once.
+/// Parts must not capture a tensor of that graph.
+Streams run_reversible(std::span<const ReversibleStep> steps, const Streams& x,
+                       const Tensor& memory);
+
 /// The same values with everything on the tape: gradients of the true inputs, and as much memory as
 /// other layers take. The reference of run_reversible().
 Streams run_plain(std::span<const ReversibleLayer> layers, const Streams& x);
+Streams run_plain(std::span<const ReversibleStep> steps, const Streams& x, const Tensor& memory);
 
 }  // namespace heed

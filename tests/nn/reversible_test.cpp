@@ -70,7 +70,7 @@ struct Net {
 };
 
 // Values and gradients of one run, all in one list.
-using Way = decltype(&run_plain);
+using Way = Streams (*)(std::span<const ReversibleLayer>, const Streams&);
 std::vector<Tensor> results(Way run, int depth, Inside inside) {
   Net net(depth, 12, inside);
   default_generator() = Generator(5);
@@ -239,6 +239,111 @@ TEST(Reversible, OneUsedStreamIsEnough) {
   sum(run_reversible(net.layers, {x, x}).x1).backward();
   sum(run_plain(net.layers, {z, z}).x1).backward();
   EXPECT_LT(max_relative_error(x.grad(), z.grad()), 1e-5);
+}
+
+// Steps of which every third reads a memory: an odd number of parts for each layer.
+struct MemoryNet {
+  Net net;
+  std::vector<ReversibleStep> steps;
+
+  MemoryNet(int depth, std::int64_t E, Inside inside, DType dtype = DType::f32)
+      : net(0, E, inside, dtype) {
+    Generator generator(7);
+    for (int i = 0; i < 3 * depth; ++i) {
+      const ReversiblePart part = net.part(E, inside, dtype, generator);
+      const bool reads = i % 3 == 1;
+      steps.push_back({.part =
+                           [part, reads](const Tensor& x, const Tensor& memory) {
+                             if (!reads) return part(x);
+                             return part(x * mean(memory, {0}) + gelu(memory));
+                           },
+                       .rows = i % 3 == 2 ? 5 : 0});
+    }
+  }
+};
+
+using StepWay = Streams (*)(std::span<const ReversibleStep>, const Streams&, const Tensor&);
+
+// Values and gradients, with a memory that is the output of a part whose calls are counted.
+std::vector<Tensor> memory_results(StepWay run, Inside inside, int* backward_passes = nullptr) {
+  MemoryNet all(3, 12, inside);
+  Generator generator(3);
+  Tensor x = normal({4, 6, 12}, 0.0, 1.0, generator).requires_grad();
+  Tensor source = normal({4, 6, 12}, 0.0, 1.0, generator).requires_grad();
+  default_generator() = Generator(5);
+  const Tensor squared = square(source);
+  const Tensor memory = record("memory", {squared}, squared.detach(), [=](Backward& b) {
+    if (backward_passes != nullptr) ++*backward_passes;
+    b.add(0, b.dy());
+  });
+  const Streams y = run(all.steps, {x, 0.5 * x}, memory);
+  sum(y.x1 + 2.0 * y.x2 + memory).backward();
+  std::vector<Tensor> results = {y.x1.detach(), y.x2.detach(), x.grad(), source.grad()};
+  for (const Tensor& w : all.net.weights) results.push_back(w.grad());
+  return results;
+}
+
+TEST(Reversible, AMemoryGetsTheGradientsOfAllSteps) {
+  for (const Inside inside : {Inside::smooth, Inside::dropped}) {
+    const std::vector<Tensor> plain = memory_results(run_plain, inside);
+    int backward_passes = 0;
+    const std::vector<Tensor> again = memory_results(run_reversible, inside, &backward_passes);
+    EXPECT_EQ(backward_passes, 1);
+    EXPECT_TRUE(same_bits(again[0], plain[0]) && same_bits(again[1], plain[1]));
+    for (std::size_t i = 2; i < plain.size(); ++i) {
+      EXPECT_LT(max_relative_error(again[i], plain[i]), 1e-5) << i;
+    }
+  }
+}
+
+TEST(Reversible, GradientsOfAMemoryInDouble) {
+  MemoryNet all(2, 4, Inside::smooth, DType::f64);
+  Generator generator(4);
+  std::vector<Tensor> inputs;
+  for (int i = 0; i < 3; ++i) {
+    inputs.push_back(normal({3, 4}, 0, 1, generator, DType::f64).requires_grad());
+  }
+  for (const Tensor& w : all.net.weights) inputs.push_back(w);
+  const auto f = [&](std::span<const Tensor> in) {
+    const Streams y = run_reversible(all.steps, {in[0], in[1]}, tanh(in[2]));
+    return y.x1 * y.x2;
+  };
+  const GradCheckResult result = gradcheck(f, inputs);
+  EXPECT_TRUE(result.ok) << result.message;
+}
+
+// Frozen streams or a frozen memory: the rest still learns.
+TEST(Reversible, AMemoryOrTheStreamsMayBeUntracked) {
+  for (const bool tracked : {false, true}) {
+    const auto run = [tracked](StepWay how) {
+      MemoryNet all(2, 12, Inside::smooth);
+      Generator generator(3);
+      Tensor x = normal({6, 12}, 0.0, 1.0, generator), m = normal({6, 12}, 0.0, 1.0, generator);
+      Tensor& input = tracked ? m : x;
+      input.requires_grad();
+      sum(how(all.steps, {x, x}, m).x2).backward();
+      return std::vector<Tensor>{input.grad(), all.net.weights[0].grad()};
+    };
+    const std::vector<Tensor> plain = run(run_plain), again = run(run_reversible);
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_LT(max_relative_error(again[i], plain[i]), 1e-5);
+  }
+}
+
+TEST(Reversible, StepsWithoutMemoryAreTheLayers) {
+  Net net(3, 12, Inside::smooth);
+  std::vector<ReversibleStep> steps;
+  for (const ReversibleLayer& layer : net.layers) {
+    for (const ReversiblePart& part : {layer.f, layer.g}) {
+      steps.push_back({.part = [part](const Tensor& x, const Tensor&) { return part(x); }});
+    }
+  }
+  Generator generator(3);
+  Tensor x = normal({3, 12}, 0.0, 1.0, generator).requires_grad();
+  sum(run_reversible(net.layers, {x, x}).x2).backward();
+  const Tensor expected = x.grad();
+  x.set_grad({});
+  sum(run_reversible(steps, {x, x}, {}).x2).backward();
+  EXPECT_TRUE(same_bits(x.grad(), expected));
 }
 
 TEST(Reversible, WrongUseSaysWhatIsWrong) {
