@@ -80,6 +80,7 @@
 #include "heed/models/recurrent_attention.h"
 #include "heed/models/recurrent_translator.h"
 #include "heed/models/reformer.h"
+#include "heed/models/reformer_translator.h"
 #include "heed/models/self_attentive.h"
 #include "heed/models/stack.h"
 #include "heed/models/text_embedding.h"

@@ -30,13 +30,14 @@ struct Setting {
 // Reversible layers compute heads and rows in pieces; the others are plain layers.
 ReformerConfig config_of(const Setting& setting) {
   const bool in_pieces = setting.activations == Activations::reversible;
-  ReformerConfig config{.vocabulary = kSymbols,
-                        .layers = {},
-                        .embed = setting.embed,
-                        .heads = 4,
-                        .positions = fmt::format("axial max_length={}", setting.length),
-                        .feed_forward_rows = in_pieces ? 1024 : 0,
-                        .activations = setting.activations};
+  ReformerConfig config{
+      .vocabulary = kSymbols,
+      .layers = {},
+      .block = ReformerBlock{.embed = setting.embed,
+                             .heads = 4,
+                             .positions = fmt::format("axial max_length={}", setting.length),
+                             .feed_forward_rows = in_pieces ? 1024 : 0,
+                             .activations = setting.activations}};
   for (std::int64_t i = 0; i < setting.layers; ++i) {
     config.layers += setting.full ? "full " : i % 2 == 0 ? "local " : "lsh ";
   }
@@ -44,7 +45,7 @@ ReformerConfig config_of(const Setting& setting) {
   const double buckets = std::max(4.0, 2.0 * static_cast<double>(setting.length) / 64.0);
   const auto first = static_cast<std::int64_t>(std::exp2(std::ceil(std::log2(buckets) / 2.0)));
   const auto second = static_cast<std::int64_t>(buckets) / first;
-  config.lsh = fmt::format(
+  config.block.lsh = fmt::format(
       "lsh buckets={} factor={} chunk=64 rounds=4 redraw=true unique=true heads_at_once={}", first,
       second, in_pieces ? setting.heads_at_once : 0);
   return config;

@@ -17,6 +17,7 @@
 #include "heed/models/recurrent_attention.h"
 #include "heed/models/recurrent_translator.h"
 #include "heed/models/reformer.h"
+#include "heed/models/reformer_translator.h"
 #include "heed/models/resnet.h"
 #include "heed/models/self_attentive.h"
 #include "heed/models/sentence_encoder.h"
@@ -32,6 +33,7 @@ constinit const ModelKind kKinds[] = {
     kTransformer,
     kRecurrentTranslator,
     kConvolutionalTranslator,
+    kReformerTranslator,
     kLanguageModel,
     kReformer,
     kClassifier,

@@ -8,37 +8,22 @@
 #include <vector>
 
 #include "heed/models/model_kind.h"
-#include "heed/models/reversible_stack.h"
-#include "heed/models/text_embedding.h"
+#include "heed/models/reformer_block.h"
 
 namespace heed {
 
 struct ReformerConfig {
   std::int64_t vocabulary = 0;
-  /// The attention of each layer: "lsh", "local" (the keys below) or "full" (multi-head).
+  /// The attention of each layer: "lsh", "local" (keys of the block) or "full" (multi-head).
   std::string layers = "local lsh local lsh local lsh";
-  std::int64_t embed = 256;
-  std::int64_t heads = 4;
-  std::int64_t head_size = 0;  // 0: embed / heads
-  std::int64_t hidden = 0;     // of the feed-forward network; 0: four times embed
-  FeedForwardKind activation = FeedForwardKind::gelu;
-  bool bias = true;  // of linear layers and norms; the attentions may set another
-  double norm_eps = 1e-5;
-  double dropout = 0.0;  // of residual branches, embeddings and the feed-forward network
-  double attention_dropout = 0.0;
-  AttentionChoice lsh = "lsh buckets=32 chunk=64 rounds=4 redraw=true unique=true";
-  AttentionChoice local = "block_sparse block=64 local=1 every=0";
-  PositionChoice positions = "axial max_length=4096";
-  std::int64_t feed_forward_rows = 1024;  // positions in the feed-forward network at a time
-  Activations activations = Activations::reversible;
+  ReformerBlock block = {};
 
   void fields(io::Fields& field);
   void validate() const;
   void set_sizes(const ModelSizes& sizes) { vocabulary = sizes.target_vocabulary; }
   /// Every attention of the model.
-  std::vector<AttentionChoice> attentions() const;
-  /// The layers, as blocks of a stack.
-  std::vector<BlockConfig> blocks() const;
+  std::vector<AttentionChoice> attentions() const { return attentions_of(stack()); }
+  ReversibleStackConfig stack() const;
 };
 
 /// Parameters "tokens" (embeddings), "decoder" (a reversible stack), "output.weight" [V, 2 E] and
@@ -55,7 +40,7 @@ class Reformer : public CausalModel {
   std::unique_ptr<Decoding> start(std::int64_t batch,
                                   CacheForm cache = CacheForm::f32) const override;
   std::int64_t cache_bytes(std::int64_t tokens_of_text, CacheForm cache) const override {
-    return decoder.cache_bytes(tokens_of_text, cache);
+    return decoder.cache_bytes(tokens_of_text, 0, cache);
   }
   const OutputLayer& output_layer() const override { return output; }
   std::int64_t vocabulary() const override { return config_.vocabulary; }

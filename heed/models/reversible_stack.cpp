@@ -14,14 +14,19 @@ namespace {
 NormConfig norm_of_both(const ReversibleStackConfig& config) {
   HEED_CHECK(!config.blocks.empty(), "[reversible_stack] there are no layers: give at least one");
   NormConfig norm = config.blocks.front().norm_config();
-  norm.size *= 2;
+  if (config.join == StreamJoin::both) norm.size *= 2;
   return norm;
 }
 
-// The part, computed again in the backward pass from its input.
-ReversiblePart with_checkpoint(ReversiblePart part) {
-  return [part = std::move(part)](const Tensor& x) {
-    return checkpoint([part](std::span<const Tensor> in) { return part(in[0]); }, {&x, 1});
+// The part, computed again in the backward pass from its inputs.
+MemoryPart with_checkpoint(MemoryPart part) {
+  return [part = std::move(part)](const Tensor& x, const Tensor& memory) {
+    const Tensor inputs[] = {x, memory};
+    return checkpoint(
+        [part](std::span<const Tensor> in) {
+          return part(in[0], in.size() > 1 ? in[1] : Tensor());
+        },
+        std::span(inputs, memory.defined() ? 2 : 1));
   };
 }
 
@@ -30,10 +35,11 @@ ReversiblePart with_checkpoint(ReversiblePart part) {
 ReversibleStack::ReversibleStack(const ReversibleStackConfig& config, Generator& generator)
     : norm(norm_of_both(config)),
       feed_forward_rows_(config.feed_forward_rows),
-      activations_(config.activations) {
+      activations_(config.activations),
+      join_(config.join) {
   layers.reserve(config.blocks.size());
   for (const BlockConfig& block : config.blocks) {
-    layers.emplace_back(block, LayerKind::encoder, generator);
+    layers.emplace_back(block, config.kind, generator);
   }
 }
 
@@ -43,39 +49,52 @@ void ReversibleStack::visit(ParameterVisitor& visitor) {
 }
 
 Tensor ReversibleStack::feed(const TransformerLayer& layer, const Tensor& y) const {
-  return layer.dropouts[1](layer.feed_forward(layer.norms[1](y)));  // as y
+  return layer.dropouts.back()(layer.feed_forward(layer.norms.back()(y)));  // as y
 }
 
-ReversibleLayer ReversibleStack::parts_of(const TransformerLayer& layer, const LayerInput& in,
-                                          LayerWeights* weights) const {
-  ReversiblePart attend = [&layer, lengths = in.lengths, causal = in.causal, mask = in.mask,
-                           weights](const Tensor& x) {
-    return layer.dropouts[0](
-        (*layer.self_attn)({.x = layer.norms[0](x),
-                            .lengths = lengths,
-                            .causal = causal,
-                            .mask = mask,
-                            .weights = weights != nullptr ? &weights->self : nullptr}));
+void ReversibleStack::add_steps(const TransformerLayer& layer, const LayerInput& in,
+                                std::vector<ReversibleStep>& steps) const {
+  const auto add = [&](MemoryPart part, std::int64_t rows = 0) {
+    const bool again = activations_ == Activations::checkpointed;
+    steps.push_back(
+        {.part = again ? with_checkpoint(std::move(part)) : std::move(part), .rows = rows});
   };
-  ReversiblePart feed_all = [this, &layer](const Tensor& y) { return feed(layer, y); };
-  if (activations_ == Activations::checkpointed) {
-    return reversible(with_checkpoint(std::move(attend)), with_checkpoint(std::move(feed_all)),
-                      feed_forward_rows_);
+  add([&layer, in](const Tensor& x, const Tensor&) {
+    return layer.dropouts[0](layer.attend(layer.norms[0](x), in));
+  });
+  if (layer.multihead_attn) {
+    add([&layer, in](const Tensor& x, const Tensor& memory) {
+      LayerInput of_memory = in;
+      of_memory.memory = memory;
+      return layer.dropouts[1](layer.attend_memory(layer.norms[1](x), of_memory));
+    });
   }
-  return reversible(std::move(attend), std::move(feed_all), feed_forward_rows_);
+  add([this, &layer](const Tensor& y, const Tensor&) { return feed(layer, y); },
+      feed_forward_rows_);
+}
+
+Tensor ReversibleStack::normed(const Streams& y) const {
+  if (join_ == StreamJoin::mean) return norm(0.5 * (y.x1 + y.x2));  // [B, T, E]
+  return norm(concat({y.x1, y.x2}, -1));                            // [B, T, 2 E]
 }
 
 Tensor ReversibleStack::operator()(const LayerInput& in, std::vector<LayerWeights>* weights) const {
   if (weights != nullptr) weights->assign(layers.size(), {});
-  std::vector<ReversibleLayer> parts;
+  // Parts get the memory as an input, and must not keep the tensors that gradients go to.
+  LayerInput given = in;
+  given.x = {};
+  given.memory = {};
+  std::vector<ReversibleStep> steps;
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    parts.push_back(parts_of(layers[i], in, weights != nullptr ? &(*weights)[i] : nullptr));
+    layers[i].check_memory(in.memory);
+    given.weights = weights != nullptr ? &(*weights)[i] : nullptr;
+    add_steps(layers[i], given, steps);
   }
   const Streams x{in.x, in.x};
   const Streams y = activations_ == Activations::reversible && weights == nullptr
-                        ? run_reversible(parts, x)
-                        : run_plain(parts, x);
-  return norm(concat({y.x1, y.x2}, -1));  // [B, T, 2 E]
+                        ? run_reversible(steps, x, in.memory)
+                        : run_plain(steps, x, in.memory);
+  return normed(y);  // [B, T, F]
 }
 
 StackState ReversibleStack::start(const DecodeStart& from) const {
@@ -84,9 +103,10 @@ StackState ReversibleStack::start(const DecodeStart& from) const {
   return state;
 }
 
-std::int64_t ReversibleStack::cache_bytes(std::int64_t positions, CacheForm form) const {
+std::int64_t ReversibleStack::cache_bytes(std::int64_t positions, std::int64_t memory,
+                                          CacheForm form) const {
   std::int64_t bytes = 0;
-  for (const TransformerLayer& layer : layers) bytes += layer.cache_bytes(positions, 0, form);
+  for (const TransformerLayer& layer : layers) bytes += layer.cache_bytes(positions, memory, form);
   return bytes;
 }
 
@@ -96,12 +116,20 @@ Tensor ReversibleStack::step(const Tensor& x, StackState& state) const {
              "[reversible_stack] the state has {} layers, the stack {}: give what start() returned",
              state.layers.size(), layers.size());
   Streams y{x, x};
+  // The stream that the next part is added to, and the one that it reads.
+  Tensor *to = &y.x1, *from = &y.x2;
+  const auto add = [&](const Tensor& part) {
+    *to = *to + part;
+    std::swap(to, from);
+  };
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const TransformerLayer& layer = layers[i];
-    y.x1 = y.x1 + layer.self_attn->step(layer.norms[0](y.x2), *state.layers[i].self);
-    y.x2 = y.x2 + feed(layer, y.x1);
+    LayerState& own = state.layers[i];
+    add(layer.self_attn->step(layer.norms[0](*from), *own.self));
+    if (own.cross) add(layer.multihead_attn->step(layer.norms[1](*from), *own.cross));
+    add(feed(layer, *from));
   }
-  return norm(concat({y.x1, y.x2}, -1));  // [B, T, 2 E]
+  return normed(y);  // [B, T, F]
 }
 
 }  // namespace heed

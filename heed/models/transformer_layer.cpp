@@ -106,38 +106,40 @@ Tensor TransformerLayer::run(const Tensor& x, const AttendSelf& attend,
   return y;  // [B, T, E]
 }
 
-Tensor TransformerLayer::operator()(const LayerInput& in) const {
-  HEED_CHECK(in.memory.defined() == (multihead_attn != nullptr),
+void TransformerLayer::check_memory(const Tensor& memory) const {
+  HEED_CHECK(memory.defined() == (multihead_attn != nullptr),
              "[transformer_layer] memory is {}: {}",
-             in.memory.defined() ? to_string(in.memory.shape()) : "undefined",
+             memory.defined() ? to_string(memory.shape()) : "undefined",
              multihead_attn != nullptr ? "a decoder layer needs the output of the encoder"
                                        : "an encoder layer has none; use a decoder layer");
-  LayerWeights* const weights = in.weights;
+}
+
+Tensor TransformerLayer::attend(const Tensor& x, const LayerInput& in) const {
+  return (*self_attn)({.x = x,
+                       .lengths = in.lengths,
+                       .causal = in.causal,
+                       .mask = in.mask,
+                       .sequences = in.sequences,
+                       .weights = in.weights != nullptr ? &in.weights->self : nullptr});
+}
+
+Tensor TransformerLayer::attend_memory(const Tensor& x, const LayerInput& in) const {
+  return (*multihead_attn)({.x = x,
+                            .memory = in.memory,
+                            .lengths = in.memory_lengths,
+                            .mask = in.memory_mask,
+                            .weights = in.weights != nullptr ? &in.weights->cross : nullptr});
+}
+
+Tensor TransformerLayer::operator()(const LayerInput& in) const {
+  check_memory(in.memory);
   return run(
-      in.x,
-      [&](const Tensor& x) {
-        return (*self_attn)({.x = x,
-                             .lengths = in.lengths,
-                             .causal = in.causal,
-                             .mask = in.mask,
-                             .sequences = in.sequences,
-                             .weights = weights != nullptr ? &weights->self : nullptr});
-      },
-      [&](const Tensor& x) {
-        return (*multihead_attn)({.x = x,
-                                  .memory = in.memory,
-                                  .lengths = in.memory_lengths,
-                                  .mask = in.memory_mask,
-                                  .weights = weights != nullptr ? &weights->cross : nullptr});
-      });
+      in.x, [&](const Tensor& x) { return attend(x, in); },
+      [&](const Tensor& x) { return attend_memory(x, in); });
 }
 
 LayerState TransformerLayer::start(const DecodeStart& from) const {
-  HEED_CHECK(from.memory.defined() == (multihead_attn != nullptr),
-             "[transformer_layer] memory is {}: {}",
-             from.memory.defined() ? to_string(from.memory.shape()) : "undefined",
-             multihead_attn != nullptr ? "a decoder layer needs the output of the encoder"
-                                       : "an encoder layer has none; use a decoder layer");
+  check_memory(from.memory);
   LayerState state;
   state.self = self_attn->start(
       {.batch = from.memory.defined() ? from.memory.size(0) : from.batch, .cache = from.cache});

@@ -73,6 +73,13 @@ class TransformerLayer : public Module {
   /// x [B, T, E] -> [B, T, E].
   Tensor operator()(const LayerInput& in) const;
 
+  /// The self-attention, and the attention to the memory, of x instead of in.x: without norms,
+  /// dropout and residual sums.
+  Tensor attend(const Tensor& x, const LayerInput& in) const;
+  Tensor attend_memory(const Tensor& x, const LayerInput& in) const;
+  /// Throws unless there is a memory in decoder layers, and none in encoder layers.
+  void check_memory(const Tensor& memory) const;
+
   /// Starts decoding; throws if one of the attentions cannot.
   LayerState start(const DecodeStart& from) const;
   /// Bytes that decoding keeps for one sequence of so many positions and positions of the memory.

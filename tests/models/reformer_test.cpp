@@ -21,15 +21,15 @@ using test::random_ids;
 ReformerConfig small() {
   return {.vocabulary = test::kVocabulary,
           .layers = "lsh local lsh full",
-          .embed = 16,
-          .heads = 2,
-          .hidden = 24,
-          .lsh =
-              "lsh buckets=4 factor=2 chunk=4 rounds=2 evaluation_rounds=3 redraw=true "
-              "unique=true",
-          .local = "block_sparse block=4 local=1 every=0",
-          .positions = "axial max_length=40 rows=5 row_features=6",
-          .feed_forward_rows = 5};
+          .block = ReformerBlock{
+              .embed = 16,
+              .heads = 2,
+              .hidden = 24,
+              .lsh = "lsh buckets=4 factor=2 chunk=4 rounds=2 evaluation_rounds=3 redraw=true "
+                     "unique=true",
+              .local = "block_sparse block=4 local=1 every=0",
+              .positions = "axial max_length=40 rows=5 row_features=6",
+              .feed_forward_rows = 5}};
 }
 
 Tensor loss_of(const Reformer& model, const Tensor& ids, const Tensor& expected) {
@@ -88,9 +88,9 @@ TEST(Reformer, AGridThatIsFullSaysSo) {
 TEST(Reformer, LearnsTheSameWhateverIsKept) {
   const auto train = [](Activations activations) {
     ReformerConfig config = small();
-    config.activations = activations;
-    config.dropout = 0.1;
-    config.attention_dropout = 0.1;
+    config.block.activations = activations;
+    config.block.dropout = 0.1;
+    config.block.attention_dropout = 0.1;
     Generator generator(1);
     Reformer model(config, generator);
     default_generator() = Generator(2);
@@ -140,9 +140,9 @@ TEST(Reformer, WrongConfigsSayWhatIsWrong) {
             "[reformer] layers has 0 words: give one for each layer, such as \"lsh local\"");
   EXPECT_EQ(complaint([](ReformerConfig& c) { c.vocabulary = 0; }),
             "[reformer] a vocabulary of 0: give its size");
-  EXPECT_EQ(complaint([](ReformerConfig& c) { c.embed = 15; }),
+  EXPECT_EQ(complaint([](ReformerConfig& c) { c.block.embed = 15; }),
             "[block] embed 15 is not a multiple of heads 2: change one of them, or give head_size");
-  EXPECT_EQ(complaint([](ReformerConfig& c) { c.positions = "axial row_features=16"; }),
+  EXPECT_EQ(complaint([](ReformerConfig& c) { c.block.positions = "axial row_features=16"; }),
             "[axial] row_features 16: they must be fewer than embed 16");
 }
 

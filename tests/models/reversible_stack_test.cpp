@@ -88,6 +88,44 @@ TEST(ReversibleStack, StepsAreTheCausalCall) {
   }
 }
 
+// Layers with attention to a memory have three parts, so every second one begins with the other
+// stream.
+TEST(ReversibleStack, StepsOfADecoderAreTheCausalCall) {
+  for (const StreamJoin join : {StreamJoin::both, StreamJoin::mean}) {
+    ReversibleStackConfig config = config_of(3, Activations::reversible);
+    config.kind = LayerKind::decoder;
+    config.join = join;
+    ReversibleStack stack(config);
+    stack.eval();
+    const Tensor x = randn({2, 21, 16}), memory = randn({2, 9, 16});
+    const Tensor lengths = from_values({9L, 4L}, {2});
+    const Tensor whole =
+        stack({.x = x, .causal = true, .memory = memory, .memory_lengths = lengths});
+    EXPECT_EQ(whole.size(2), join == StreamJoin::both ? 32 : 16);
+    StackState state = stack.start({.batch = 2, .memory = memory, .lengths = lengths});
+    for (std::int64_t t = 0, next = 4; t < 21; t = next, ++next) {
+      EXPECT_LT(test::max_relative_error(stack.step(slice(x, 1, t, next), state),
+                                         slice(whole, 1, t, next)),
+                1e-4)
+          << t;
+    }
+  }
+}
+
+TEST(ReversibleStack, AMemoryBelongsToDecoders) {
+  ReversibleStackConfig config = config_of(1, Activations::reversible);
+  const Tensor x = randn({1, 3, 16});
+  const ReversibleStack encoder(config);
+  EXPECT_EQ(error_message([&] { encoder({.x = x, .memory = x}); }),
+            "[transformer_layer] memory is [1, 3, 16]: an encoder layer has none; use a decoder "
+            "layer");
+  config.kind = LayerKind::decoder;
+  const ReversibleStack decoder(config);
+  EXPECT_EQ(error_message([&] { decoder({.x = x}); }),
+            "[transformer_layer] memory is undefined: a decoder layer needs the output of the "
+            "encoder");
+}
+
 TEST(ReversibleStack, NeedsALayer) {
   EXPECT_EQ(error_message([] { ReversibleStack({}); }),
             "[reversible_stack] there are no layers: give at least one");

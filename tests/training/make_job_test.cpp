@@ -11,6 +11,7 @@
 #include "heed/models/classifier.h"
 #include "heed/models/language_model.h"
 #include "heed/models/reformer.h"
+#include "heed/models/reformer_translator.h"
 #include "heed/models/transformer.h"
 #include "heed/training/stream_settings.h"
 #include "heed/training/trainer.h"
@@ -290,19 +291,24 @@ TEST_F(MakeJob, EveryTaskResumesToTheBit) {
     EXPECT_NE(train(stopped, "4u"), expected);
     EXPECT_EQ(train(stopped, "9u"), expected);
   };
+  const ReformerBlock small = {.embed = 16,
+                               .heads = 2,
+                               .dropout = 0.1,
+                               .lsh = "lsh buckets=4 chunk=2 rounds=2 redraw=true",
+                               .positions = "axial max_length=16"};
   use_pairs();
   check();
+  config_.kind = "reformer_translator";
+  config_.models.of<ReformerTranslator>() = {
+      .encoder_layers = "lsh local", .decoder_layers = "local lsh", .block = small};
+  check();
+  config_.kind.clear();
   config_.valid_sets.clear();
   use_text();
   check();
   config_.kind = "reformer";  // draws hashes besides
   config_.aligned_blocks = true;
-  config_.models.of<Reformer>() = {.layers = "lsh local lsh",
-                                   .embed = 16,
-                                   .heads = 2,
-                                   .dropout = 0.1,
-                                   .lsh = "lsh buckets=4 chunk=2 rounds=2 redraw=true",
-                                   .positions = "axial max_length=16"};
+  config_.models.of<Reformer>() = {.layers = "lsh local lsh", .block = small};
   check();
   config_.kind.clear();
   use_labels();

@@ -98,25 +98,26 @@ Import import_reformer(const ForeignConfig& config, const io::TensorSource&) {
   ReformerConfig model{
       .vocabulary = config.integer("vocab_size"),
       .layers = fmt::format("{}", fmt::join(config.texts("attn_layers"), " ")),
-      .embed = embed,
-      .heads = config.integer("num_attention_heads"),
-      .head_size = config.integer("attention_head_size"),
-      .hidden = config.integer("feed_forward_size"),
-      .activation = import_activation(config, "hidden_act", "relu"),
-      .bias = true,
-      .norm_eps = config.number("layer_norm_eps", 1e-12),
-      .dropout = config.number("hidden_dropout_prob", 0.05),
-      .lsh = fmt::format(
-          "lsh buckets={} factor={} chunk={} rounds={} reach=mixed redraw=true bias=false "
-          "dropout={}",
-          hash.buckets, hash.factor, chunk, config.integer("num_hashes", 1),
-          config.number("lsh_attention_probs_dropout_prob", 0.0)),
-      .local =
-          fmt::format("block_sparse block={} local={} every=0 joint=false bias=false dropout={}",
-                      config.integer("local_attn_chunk_length", 64),
-                      config.integer("local_num_chunks_before", 1),
-                      config.number("local_attention_probs_dropout_prob", 0.05)),
-      .positions = positions_of(config, embed)};
+      .block = ReformerBlock{
+          .embed = embed,
+          .heads = config.integer("num_attention_heads"),
+          .head_size = config.integer("attention_head_size"),
+          .hidden = config.integer("feed_forward_size"),
+          .activation = import_activation(config, "hidden_act", "relu"),
+          .bias = true,
+          .norm_eps = config.number("layer_norm_eps", 1e-12),
+          .dropout = config.number("hidden_dropout_prob", 0.05),
+          .lsh = fmt::format(
+              "lsh buckets={} factor={} chunk={} rounds={} reach=mixed redraw=true bias=false "
+              "dropout={}",
+              hash.buckets, hash.factor, chunk, config.integer("num_hashes", 1),
+              config.number("lsh_attention_probs_dropout_prob", 0.0)),
+          .local = fmt::format(
+              "block_sparse block={} local={} every=0 joint=false bias=false dropout={}",
+              config.integer("local_attn_chunk_length", 64),
+              config.integer("local_num_chunks_before", 1),
+              config.number("local_attention_probs_dropout_prob", 0.05)),
+          .positions = positions_of(config, embed)}};
   return {.model = import_choice<Reformer>(kReformer, std::move(model)),
           .names = {.rules = kReformerRules, .prefix = "reformer.", .unused = kReformerUnused}};
 }

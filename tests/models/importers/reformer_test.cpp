@@ -71,7 +71,7 @@ TEST(ImportReformer, ChoosesBucketsByTheLongestText) {
         longest);
     Import import =
         import_reformer({io::parse_json(json, "config.json"), "config.json"}, no_tensors());
-    return import.model.config_of<Reformer>()->lsh.text();
+    return import.model.config_of<Reformer>()->block.lsh.text();
   };
   EXPECT_THAT(lsh_of(4096), HasSubstr("buckets=128 factor=1 chunk=64"));
   EXPECT_THAT(lsh_of(65536), HasSubstr("buckets=32 factor=64 chunk=64"));
