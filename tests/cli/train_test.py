@@ -69,6 +69,8 @@ TRANSLATORS = {
              "--no-bidirectional --reversed-source --bridge=copy --recurrent.attention=local_p",
     "plain": "--kind=recurrent --embed=8 --hidden=12 --recurrent.attention=none --feeding=none --readout=state",
     "convolutional": "--kind=convolutional --embed=8 --hidden=12 --encoder-layers=2 --decoder-layers=2",
+    "reformer": "--kind=reformer_translator --embed=8 --heads=2 --encoder-layers=lsh --decoder-layers=lsh --tied=two "
+                "--dropout=0.2",
     "hard": "--kind=recurrent --embed=8 --hidden=12 --recurrent.attention=hard --entropy=0.01",
 }
 
