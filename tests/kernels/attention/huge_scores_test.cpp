@@ -12,6 +12,7 @@
 #include "heed/kernels/attention/stages/soft_cap.h"
 #include "tests/kernels/attention/attention_problem.h"
 #include "tests/support/isa_guard.h"
+#include "tests/support/sanitized.h"
 
 namespace heed::kernels::test {
 namespace {
@@ -131,6 +132,7 @@ template <typename F>
 void for_each_bias(const AttentionShape& s, const F& f) {
   for (const Pattern& pattern : kPatterns) {
     for (const float size : kSizes) {
+      if (test::kSanitized && size != kSizes[0]) continue;  // the same accesses for every size
       for (const float sign : {-1.0f, 1.0f}) {
         f(bias_of(pattern, sign * size, s), fmt::format("{} {}", pattern.name, sign * size));
       }
