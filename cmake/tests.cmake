@@ -1,6 +1,7 @@
 # The tests. One program holds tests/**; ctest runs it once per folder, and the numeric folders once
-# more per other instruction set (exit code 77: this CPU cannot run it). Tests that replace operator
-# new are a program of their own. COST makes ctest start the longest tests first.
+# more per other instruction set (exit code 77: this CPU cannot run it), and prints failures alone.
+# Tests that replace operator new are a program of their own. COST makes ctest start the longest tests
+# first.
 find_package(GTest REQUIRED)
 
 file(GLOB_RECURSE heed_test_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.cpp)
@@ -47,7 +48,7 @@ foreach(source ${heed_test_sources})
 endforeach()
 list(REMOVE_DUPLICATES heed_test_folders)
 foreach(folder ${heed_test_folders})
-  add_test(NAME heed_tests.${folder} COMMAND heed_tests --folders=${folder})
+  add_test(NAME heed_tests.${folder} COMMAND heed_tests --gtest_brief=1 --folders=${folder})
 endforeach()
 
 # The folders whose results come from kernels; what is tested in the others (files, texts, pictures, jobs,
@@ -64,7 +65,8 @@ if(heed_numeric_folders AND (HEED_ALL_ISAS OR NOT HEED_SANITIZE))
     set(heed_isas neon)
   endif()
   foreach(isa ${heed_isas})
-    add_test(NAME heed_tests.isa.${isa} COMMAND heed_tests --folders=${folders} --unless-preferred)
+    add_test(NAME heed_tests.isa.${isa} COMMAND heed_tests --gtest_brief=1 --folders=${folders}
+                                                     --unless-preferred)
     set_tests_properties(heed_tests.isa.${isa} PROPERTIES ENVIRONMENT HEED_ISA=${isa} COST 100
                                                           SKIP_RETURN_CODE 77 LABELS slow)
   endforeach()

@@ -72,7 +72,7 @@ TEST(AnyCompany, RecurrentTranslationsHaveTheSameBits) {
   for (std::size_t i = 0; i < 5; ++i) all[3] += all[3];  // more positions than a tile has
   for (const char* const attention :
        {"none", "bahdanau", "global score=dot", "luong_general", "luong_location", "local_m",
-        "local_p", "pointer_generator", "multi_head heads=2"}) {
+        "local_p", "multi_head heads=2"}) {
     for (const PackedForm form : {PackedForm::f32, PackedForm::int8}) {
       SCOPED_TRACE(fmt::format("{} {}", attention, name_of(form)));
       RecurrentTranslatorConfig config{.source_vocabulary = letters->size(),
