@@ -78,6 +78,7 @@ class Session : public Connection,
   static constexpr std::size_t kMostPending = 16 << 20;  // bytes that a client has not read
   static constexpr double kLingerSeconds = 2;
   static constexpr std::chrono::milliseconds kBetweenLooks{200};
+  static constexpr std::chrono::milliseconds kAfterEnd{50};  // that a client still waits
   enum class Phase : std::uint8_t { idle, header, body, request, linger };
   using Clock = std::chrono::steady_clock;
 
@@ -101,7 +102,7 @@ class Session : public Connection,
   HttpRequest take_request();
   std::optional<std::string> find_mistake() const;
   void watch();
-  void check_gone();
+  void check_gone(bool had_ended = false);
   bool is_hung_up();
   void on_gone();
 
@@ -315,16 +316,19 @@ void Session<Stream>::watch() {
 }
 
 // Bytes that have arrived are the next request, or the end of encryption; they stay where they are,
-// so that from now on only a timer can tell whether the client is there.
+// so that from now on only a timer can tell whether the client is there. A client that has ended
+// its half of the connection may still read: it gets what is answered at once, and has left if the
+// answer takes longer.
 template <typename Stream>
-void Session<Stream>::check_gone() {
+void Session<Stream>::check_gone(bool had_ended) {
   char byte = 0;
   const auto count = ::recv(socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return watch();
-  if (count <= 0 || is_hung_up()) return on_gone();
-  watch_timer_.expires_after(kBetweenLooks);
-  watch_timer_.async_wait([me = self(), exchange = exchange_](const error_code& error) {
-    if (!error && me->exchange_ == exchange && !me->is_whole_) me->check_gone();
+  const bool has_ended = count == 0;
+  if (count < 0 || is_hung_up() || (has_ended && had_ended)) return on_gone();
+  watch_timer_.expires_after(has_ended ? kAfterEnd : kBetweenLooks);
+  watch_timer_.async_wait([me = self(), exchange = exchange_, has_ended](const error_code& error) {
+    if (!error && me->exchange_ == exchange && !me->is_whole_) me->check_gone(has_ended);
   });
 }
 
