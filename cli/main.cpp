@@ -88,15 +88,11 @@ int run(int argc, char** argv) {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+// Says what the exception in progress means.
+void explain() {
   using heed::cli::print_note;
-  int code = kFailed;
   try {
-    code = run(argc, argv);
-    finish_output();
-    return code;
+    throw;
   } catch (const heed::Error& e) {
     print_note(e.what());
   } catch (const std::filesystem::filesystem_error& e) {
@@ -110,6 +106,23 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     print_note(fmt::format("{}\nThis is a bug in heed; please report it with the command you ran.",
                            e.what()));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int code = kFailed;
+  try {
+    code = run(argc, argv);
+    finish_output();
+    return code;
+  } catch (...) {
+    try {
+      explain();
+    } catch (const std::bad_alloc&) {  // even the message needs memory
+      std::fputs(kNoMemory, stderr);
+    }
   }
   // What was printed before the error is still wanted; a second error would say nothing new.
   std::fflush(stdout);

@@ -39,7 +39,7 @@ SURVIVED = ("EINTR", "short")
 
 # Libraries that end the process when memory is short; their calls are counted apart.
 OTHERS = ("libsentencepiece", "libprotobuf", "libdnnl", "libgomp", "libglib", "libgobject", "librsvg", "libcairo",
-          "libfontconfig", "libOpenCL", "ld-linux")
+          "libfontconfig", "libOpenCL", "libtomlplusplus", "ld-linux")
 # A job takes a fraction of a second.
 CPU_SECONDS = 30
 # A run of fewer seconds is short, and tries the calls of so many jobs.

@@ -1,6 +1,7 @@
 #include "heed/generation/step_loop.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -52,15 +53,24 @@ void StepLoop::admit(std::int64_t sentences, std::int64_t tokens) {
   if (!running_.empty() && room < std::min(group, waiting)) return;
   std::vector<QueuedPtr> jobs = queue_.take(room, tokens);
   if (jobs.empty()) return;
-  if (model_.starts_together()) return start(std::move(jobs));
-  for (QueuedPtr& job : jobs) start({std::move(job)});
+  try {
+    if (model_.starts_together()) return start(jobs);
+    for (QueuedPtr& job : jobs) start({&job, 1});
+  } catch (...) {  // no memory: fail() ends those that have started
+    end_all(jobs, std::current_exception());
+    throw;
+  }
 }
 
-void StepLoop::start(std::vector<QueuedPtr> jobs) {
-  std::vector<SequenceModel::Source> sources;
-  for (const QueuedPtr& job : jobs) sources.emplace_back(job->request.source);
-  starting_.push_back({.jobs = std::move(jobs), .decoding = nullptr});
+// A request is in starting_ or in running_, where fail() finds it, or still in `jobs`.
+void StepLoop::start(std::span<QueuedPtr> jobs) {
+  Starting empty;
+  empty.jobs.reserve(jobs.size());
+  starting_.push_back(std::move(empty));
   Starting& starting = starting_.back();
+  std::ranges::move(jobs, std::back_inserter(starting.jobs));
+  std::vector<SequenceModel::Source> sources;
+  for (const QueuedPtr& job : starting.jobs) sources.emplace_back(job->request.source);
   try {
     StartedSequences started = model_.start(sources);
     starting.decoding = std::move(started.decoding);
@@ -70,7 +80,7 @@ void StepLoop::start(std::vector<QueuedPtr> jobs) {
   } catch (const Error&) {
     const std::vector<QueuedPtr> failed = std::exchange(starting.jobs, {});
     starting_.pop_back();
-    for (const QueuedPtr& job : failed) queue_.finish(*job, {}, std::current_exception());
+    end_all(failed, std::current_exception());
   }
   ++statistics_.starts;
 }
@@ -81,9 +91,8 @@ void StepLoop::read_prompts() {
     Starting& first = starting_.front();
     if (!read_some(first, budget)) return;
     if (searches_->rows() > 0 && !steps_.can_join()) return;
-    Starting ready = std::move(first);
+    join(first);
     starting_.pop_front();
-    join(std::move(ready));
   }
 }
 
@@ -102,7 +111,7 @@ bool StepLoop::read_some(Starting& starting, std::int64_t& budget) {
   return true;
 }
 
-void StepLoop::join(Starting starting) {
+void StepLoop::join(Starting& starting) {
   if (searches_->rows() == 0) steps_.clear();
   DecodingSteps::Sources copied;
   for (const QueuedPtr& job : starting.jobs) copied.push_back(job->request.copied);
@@ -110,7 +119,7 @@ void StepLoop::join(Starting starting) {
   std::vector<SearchSentence> sentences;
   for (QueuedPtr& job : starting.jobs) {
     sentences.push_back({job->number, job->request.start, job->request.plan});
-    running_.emplace(job->number, std::move(job));
+    running_.emplace(job->number, std::move(job));  // if this fails, the job is where it was
   }
   searches_->join(sentences);
 }
@@ -199,12 +208,19 @@ void StepLoop::end(std::int64_t number, NBest found, std::exception_ptr error) {
   queue_.finish(*job, std::move(found), std::move(error));
 }
 
-// Takes no memory: a lack of it may be the error, and destructors call this.
+// Ends the requests that have not gone elsewhere. This and fail() take no memory: a lack of it may
+// be the error, and destructors call them.
+void StepLoop::end_all(std::span<const QueuedPtr> jobs, const std::exception_ptr& error) {
+  for (const QueuedPtr& job : jobs) {
+    if (job) queue_.finish(*job, {}, error);
+  }
+}
+
 void StepLoop::fail(const std::exception_ptr& error) {
   while (!starting_.empty()) {
     const std::vector<QueuedPtr> jobs = std::move(starting_.front().jobs);
     starting_.pop_front();
-    for (const QueuedPtr& job : jobs) queue_.finish(*job, {}, error);
+    end_all(jobs, error);
   }
   // A failed step has left the sequences in an unknown state.
   searches_.emplace(steps_, make_search);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "heed/generation/decoding_steps.h"
@@ -58,15 +59,16 @@ class StepLoop {
     std::int64_t read = 0;  // of the prompt
   };
 
-  void start(std::vector<QueuedPtr> jobs);
+  void start(std::span<QueuedPtr> jobs);
   void drop_cancelled();
   void read_prompts();
   bool read_some(Starting& starting, std::int64_t& budget);
-  void join(Starting starting);
+  void join(Starting& starting);
   void step_all();
   void tell_tokens();
   static void tell(QueuedRequest& job, const std::vector<std::int32_t>& tokens);
   void end(std::int64_t number, NBest found, std::exception_ptr error);
+  void end_all(std::span<const QueuedPtr> jobs, const std::exception_ptr& error);
 
   const SequenceModel& model_;
   RequestQueue& queue_;

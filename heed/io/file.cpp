@@ -162,9 +162,9 @@ void AtomicFile::close() {
 void AtomicFile::replace_target() {
   const bool is_shared = temporary_.empty();
   if (is_shared) {
-    const fs::path name = replacement_name(target_);
+    fs::path name = replacement_name(target_);
     while (!give_name(descriptor_, name, target_)) put_in_place(name, target_);
-    temporary_ = name;
+    temporary_ = std::move(name);  // a copy could fail, and the file would stay
   }
   if (!put_in_place(temporary_, target_) && !is_shared) fail_with_errno("replace", target_);
   temporary_.clear();

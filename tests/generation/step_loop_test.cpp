@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <new>
+
 #include "tests/generation/tiny_text_model.h"
 #include "tests/support/error_message.h"
 
@@ -45,29 +48,53 @@ TEST(StepLoop, RequestsJoinInGroupsWhenThereIsRoom) {
   EXPECT_EQ(c.loop.statistics().starts, 3);
 }
 
-TEST(StepLoop, AnErrorOfTheModelEndsItsRequests) {
-  struct Broken : SequenceModel {
-    explicit Broken(const SequenceModel& model) : inner(model) {}
-    StartedSequences start(std::span<const Source>) const override { throw Error("no model"); }
-    bool starts_together() const override { return true; }
-    const OutputLayer& output_layer() const override { return inner.output_layer(); }
-    std::int64_t cache_bytes(std::int64_t, std::int64_t) const override { return 0; }
-    std::int64_t max_source() const override { return 9; }
-    std::int64_t max_positions() const override { return 9; }
-    const SequenceModel& inner;
-  };
-  Case c;
-  const Broken broken(*c.model);
-  StepLoop loop(broken, c.queue);
-  std::string message;
+// A model that starts sequences in another way.
+struct OtherStart : SequenceModel {
+  OtherStart(const SequenceModel& model, std::function<StartedSequences()> how)
+      : inner(model), start_one(std::move(how)) {}
+  StartedSequences start(std::span<const Source>) const override { return start_one(); }
+  bool starts_together() const override { return true; }
+  const OutputLayer& output_layer() const override { return inner.output_layer(); }
+  std::int64_t cache_bytes(std::int64_t, std::int64_t) const override { return 0; }
+  std::int64_t max_source() const override { return 9; }
+  std::int64_t max_positions() const override { return 9; }
+  const SequenceModel& inner;
+  std::function<StartedSequences()> start_one;
+};
+
+// Admits a request and makes a step; the error that the request ends with.
+std::exception_ptr error_of(Case& c, const SequenceModel& model) {
+  StepLoop loop(model, c.queue);
+  std::exception_ptr found;
   Request request = request_of(c.translator, 3);
-  request.on_done = [&](const NBest&, const std::exception_ptr& error) {
-    message = error_message([&] { std::rethrow_exception(error); });
-  };
+  request.on_done = [&](const NBest&, const std::exception_ptr& error) { found = error; };
   c.queue.add(std::move(request), 0);
   loop.admit(4, kTokens);
-  EXPECT_EQ(message, "no model");
+  loop.step();
   EXPECT_EQ(loop.sentences(), 0);
+  EXPECT_EQ(c.queue.unfinished(), 0);
+  return found;
+}
+
+TEST(StepLoop, AnErrorOfTheModelEndsItsRequests) {
+  Case c;
+  const OtherStart broken(*c.model, []() -> StartedSequences { throw Error("no model"); });
+  const std::exception_ptr error = error_of(c, broken);
+  EXPECT_EQ(error_message([&] { std::rethrow_exception(error); }), "no model");
+}
+
+TEST(StepLoop, ALackOfMemoryEndsRequestsThatJoin) {
+  struct Full : Decoding {
+    Tensor step(const Tensor&) override { throw std::bad_alloc(); }
+    void reorder(std::span<const std::int64_t>) override {}
+    void observe(std::vector<LayerWeights>&, ObservedWeights) override { throw std::bad_alloc(); }
+  };
+  Case c;
+  const OtherStart full(*c.model,
+                        [] { return StartedSequences{.decoding = std::make_unique<Full>()}; });
+  const std::exception_ptr error = error_of(c, full);
+  ASSERT_TRUE(error) << "nobody waits for ever";
+  EXPECT_THROW(std::rethrow_exception(error), std::bad_alloc);
 }
 
 TEST(StepLoop, WhatIsNotDoneIsCancelledWithIt) {
