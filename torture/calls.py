@@ -44,7 +44,7 @@ OTHERS = ("libsentencepiece", "libprotobuf", "libdnnl", "libgomp", "libglib", "l
 CPU_SECONDS = 30
 # A run of fewer seconds is short, and tries the calls of so many jobs.
 SHORT = 100
-JOBS_OF_SHORT = 4
+JOBS_OF_SHORT = 2
 # A failure of one cause shows at many places; so many of each are left as files.
 OF_A_KIND = 3
 
