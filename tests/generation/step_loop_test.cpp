@@ -58,6 +58,7 @@ struct OtherStart : SequenceModel {
   std::int64_t cache_bytes(std::int64_t, std::int64_t) const override { return 0; }
   std::int64_t max_source() const override { return 9; }
   std::int64_t max_positions() const override { return 9; }
+  ObservedWeights observed() const override { return ObservedWeights::all; }
   const SequenceModel& inner;
   std::function<StartedSequences()> start_one;
 };
