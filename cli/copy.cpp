@@ -116,7 +116,7 @@ void copy_all(const CopyFlags& flags) {
 
 void add_copy(CLI::App& app) {
   CLI::App* const verb =
-      app.add_subcommand("copy", "Write what a model of algorithmic tasks says after bits");
+      app.add_subcommand("copy", "Continue sequences of bits with a model of algorithmic tasks");
   const auto flags = std::make_shared<CopyFlags>();
   add_model_flags(*verb, flags->model, "the folder of a model of algorithmic tasks");
   add_filter_flags(*verb, flags->filter,

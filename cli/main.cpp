@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -45,37 +46,58 @@ void finish_output() {
              code == 0 ? "an earlier write failed" : std::generic_category().message(code));
 }
 
+// The verbs in the order of help, each in its group.
+struct Verb {
+  const char* group;
+  void (*add)(CLI::App&);
+};
+
+// clang-format off
+constexpr Verb kVerbs[] = {
+    {"Begin here", heed::cli::add_demo},
+    {"Begin here", heed::cli::add_info},
+    {"Begin here", heed::cli::add_list},
+    {"Use a model", heed::cli::add_translate},
+    {"Use a model", heed::cli::add_generate},
+    {"Use a model", heed::cli::add_classify},
+    {"Use a model", heed::cli::add_embed},
+    {"Use a model", heed::cli::add_fill},
+    {"Use a model", heed::cli::add_recognise},
+    {"Use a model", heed::cli::add_caption},
+    {"Use a model", heed::cli::add_read},
+    {"Use a model", heed::cli::add_answer},
+    {"Use a model", heed::cli::add_point},
+    {"Use a model", heed::cli::add_copy},
+    {"Use a model", heed::cli::add_serve},
+    {"Train a model", heed::cli::add_train},
+    {"Train a model", heed::cli::add_corpus},
+    {"Train a model", heed::cli::add_vocab},
+    {"Train a model", heed::cli::add_score},
+    {"Change a model", heed::cli::add_average},
+    {"Change a model", heed::cli::add_conversions},
+    {"Change a model", heed::cli::add_shortlist},
+    {"Look inside", heed::cli::add_see},
+    {"Look inside", heed::cli::add_inspect},
+    {"Look inside", heed::cli::add_compare},
+};
+// clang-format on
+
+void add_verbs(CLI::App& app) {
+  for (const Verb& verb : kVerbs) {
+    const std::size_t before = app.get_subcommands({}).size();
+    verb.add(app);  // add_conversions adds two
+    const std::vector<CLI::App*> all = app.get_subcommands({});
+    for (std::size_t i = before; i < all.size(); ++i) all[i]->group(verb.group);
+  }
+}
+
 int run(int argc, char** argv) {
   const char* const program = std::getenv("HEED_PROGRAM");  // ./run sets the name it was called by
   CLI::App app("heed: attention on CPUs", program != nullptr ? program : "heed");
   app.set_version_flag("--version", std::string(heed::version()));
   app.require_subcommand(1);
   app.failure_message(heed::cli::usage_error);
-  heed::cli::add_demo(app);
-  heed::cli::add_train(app);
-  heed::cli::add_translate(app);
-  heed::cli::add_shortlist(app);
-  heed::cli::add_generate(app);
-  heed::cli::add_classify(app);
-  heed::cli::add_embed(app);
-  heed::cli::add_fill(app);
-  heed::cli::add_serve(app);
-  heed::cli::add_recognise(app);
-  heed::cli::add_point(app);
-  heed::cli::add_copy(app);
-  heed::cli::add_read(app);
-  heed::cli::add_answer(app);
-  heed::cli::add_caption(app);
-  heed::cli::add_average(app);
-  heed::cli::add_conversions(app);
-  heed::cli::add_list(app);
-  heed::cli::add_see(app);
-  heed::cli::add_compare(app);
-  heed::cli::add_corpus(app);
-  heed::cli::add_vocab(app);
-  heed::cli::add_inspect(app);
-  heed::cli::add_score(app);
-  heed::cli::add_info(app);
+  add_verbs(app);
   std::vector<std::string> words = heed::cli::join_truth_values(heed::cli::spell_out(argc, argv));
   std::reverse(words.begin(), words.end());  // CLI11 reads them from the end
   try {

@@ -83,8 +83,8 @@ int train(const TrainArguments& arguments) {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  CLI::App* const verb =
-      app.add_subcommand("train", "Train a translator, a language model or a classifier");
+  CLI::App* const verb = app.add_subcommand(
+      "train", "Train a model for any task: translation, text, labels, pictures and more");
   const auto arguments = std::make_shared<TrainArguments>();
   verb->add_option("-c,--config", arguments->config,
                    "a TOML or JSON file; every key is also a flag")
