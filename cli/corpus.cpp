@@ -19,6 +19,7 @@
 #include "heed/data/element_tasks.h"
 #include "heed/data/grammar.h"
 #include "heed/data/packed_pairs.h"
+#include "heed/data/packed_text.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/shuffling.h"
 #include "heed/io/file.h"
@@ -156,8 +157,16 @@ void check_packed(const std::string& folder) {
       order.same_block, 100.0 * order.padding);
 }
 
+// Reads all blocks of a packed text.
+void check_packed_text(const std::string& folder) {
+  const PackedText text(folder);
+  text.check(check_signals);
+  fmt::print("{} packed tokens of a vocabulary of {}\n", text.size(), text.info().vocabulary);
+}
+
 void check_corpus(const PairFlags& flags) {
   if (is_packed(flags.source)) return check_packed(flags.source);
+  if (is_packed_text(flags.source)) return check_packed_text(flags.source);
   ParallelText text = flags.open();
   SideLengths source, target;
   for (TextPair pair; text.next(pair);) {

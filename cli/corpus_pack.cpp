@@ -1,4 +1,5 @@
-// heed corpus pack: writes tokenized pairs into a folder that training reads from disk.
+// heed corpus pack: writes tokenized pairs, or a tokenized text, into a folder that training reads
+// from disk.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -12,12 +13,16 @@
 #include "cli/verbs.h"
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
+#include "heed/data/packed_text_writer.h"
 #include "heed/data/packed_writer.h"
+#include "heed/io/codec.h"
+#include "heed/models/model.h"
 
 namespace heed::cli {
 namespace {
 
 struct PackFlags {
+  std::string task{io::enum_name(Task::translate)};
   PairFlags pairs;
   std::vector<std::string> vocabs;
   std::string folder;
@@ -25,10 +30,7 @@ struct PackFlags {
   int threads = 0;
 };
 
-void pack(PackFlags& flags) {
-  HEED_CHECK(!std::filesystem::exists(flags.folder),
-             "[packed] {} exists already: choose another name", flags.folder);
-  if (flags.threads > 0) set_num_threads(flags.threads);
+void pack_pair_files(PackFlags& flags) {
   TokenizerPair tokenizers;
   tokenizers.source = tokenizers.target = load_tokenizer(flags.vocabs.front());
   if (flags.vocabs.size() == 2) tokenizers.target = load_tokenizer(flags.vocabs.back());
@@ -41,13 +43,44 @@ void pack(PackFlags& flags) {
   progress.line(fmt::format("{}: {}; {}", flags.folder, describe(text.report()), describe(report)));
 }
 
+void pack_text_file(const PackFlags& flags) {
+  HEED_CHECK(flags.pairs.target.empty() && flags.vocabs.size() == 1,
+             "[packed] --task language: give one text file and one vocabulary");
+  HEED_CHECK(flags.options.max_length == 0 && flags.options.max_ratio == 0.0,
+             "[packed] --task language: --max-length and --max-ratio are limits of pairs; leave "
+             "them out");
+  Progress progress("pack", 0, {.stream = stderr});
+  const auto told = [&](std::int64_t lines) {
+    progress.update(lines, fmt::format("{} lines", lines));
+  };
+  const TextPackingReport report = pack_text(
+      flags.pairs.source, *load_tokenizer(flags.vocabs.front()), flags.folder,
+      {.on_bad = flags.pairs.on_bad == io::enum_name(OnBad::skip) ? OnBad::skip : OnBad::stop,
+       .progress = told});
+  const std::string bad = report.bad.describe();
+  progress.line(fmt::format("{}: {} lines, {} tokens{}", flags.folder, report.lines, report.tokens,
+                            bad.empty() ? "" : "; left out: " + bad));
+}
+
+void pack(PackFlags& flags) {
+  HEED_CHECK(!std::filesystem::exists(flags.folder),
+             "[packed] {} exists already: choose another name", flags.folder);
+  if (flags.threads > 0) set_num_threads(flags.threads);
+  flags.task == io::enum_name(Task::language) ? pack_text_file(flags) : pack_pair_files(flags);
+}
+
 }  // namespace
 
 void add_corpus_pack(CLI::App& corpus) {
   CLI::App* const verb = corpus.add_subcommand(
-      "pack", "Tokenize parallel text into a folder that training reads from disk");
+      "pack", "Tokenize parallel text, or one text, into a folder that training reads from disk");
   const auto flags = std::make_shared<PackFlags>();
   add_pair_flags(*verb, flags->pairs);
+  verb->add_option("--task", flags->task,
+                   "translate: pairs of sentences; language: one text for a language model")
+      ->check(CLI::IsMember({std::string(io::enum_name(Task::translate)),
+                             std::string(io::enum_name(Task::language))}))
+      ->capture_default_str();
   verb->add_option("--vocabs", flags->vocabs, "vocabulary files: one for both sides, or one each")
       ->expected(1, 2)
       ->required();

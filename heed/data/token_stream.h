@@ -1,5 +1,5 @@
-// Text for language models: one long sequence of tokens, and blocks of it. A model reads a block
-// and must predict the next token at each position.
+// Text for language models: one long sequence of tokens, in memory or on disk (packed_text.h), and
+// blocks of it. A model reads a block and must predict the next token at each position.
 //
 //   const auto [training, validation] = read_tokens("input.txt", *tokenizer).split(0.1);
 //   const TokenBlocks batch = training.random_blocks({.rows = 12, .length = 64}, seed, update);
@@ -7,11 +7,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "heed/base/random.h"
 #include "heed/data/line_check.h"
+#include "heed/data/packed_text.h"
 #include "heed/tensor/tensor.h"
 #include "heed/text/tokenizer.h"
 
@@ -34,10 +37,15 @@ struct BlockSize {
 /// A sequence of tokens.
 class TokenStream {
  public:
-  explicit TokenStream(std::vector<std::int32_t> tokens) : tokens_(std::move(tokens)) {}
+  explicit TokenStream(std::vector<std::int32_t> tokens)
+      : tokens_(std::move(tokens)), end_(std::ssize(tokens_)) {}
+  /// The tokens stay on disk.
+  explicit TokenStream(std::shared_ptr<const PackedText> text)
+      : text_(std::move(text)), end_(text_->size()) {}
 
-  std::int64_t size() const { return static_cast<std::int64_t>(tokens_.size()); }
-  std::span<const std::int32_t> tokens() const { return tokens_; }
+  std::int64_t size() const { return end_ - begin_; }
+  /// Copies the tokens from number `first` on.
+  void read(std::int64_t first, std::span<std::int32_t> tokens) const;
   /// The first part for training, the last `share` (from 0 to 1) for validation.
   std::pair<TokenStream, TokenStream> split(double share) const;
 
@@ -53,8 +61,16 @@ class TokenStream {
   TokenBlocks blocks(const BlockSize& size, std::int64_t first) const;
 
  private:
+  void put_block(TokenBlocks& blocks, std::int64_t row, std::int64_t begin) const;
+
   std::vector<std::int32_t> tokens_;
+  std::shared_ptr<const PackedText> text_;  // instead of tokens_
+  std::int64_t begin_ = 0, end_ = 0;        // the part of either
 };
+
+/// A random number in [0, places), the same for any number of places below 2^32 as
+/// RandomStream::below.
+std::int64_t random_place(const RandomStream& random, std::uint64_t index, std::int64_t places);
 
 /// Options of read_tokens.
 struct TokenStreamOptions {

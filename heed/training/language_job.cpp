@@ -6,6 +6,7 @@
 
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
+#include "heed/data/packed_pairs.h"
 #include "heed/generation/model_folder.h"
 #include "heed/tensor/create.h"
 #include "heed/training/batch_losses.h"
@@ -110,23 +111,46 @@ void LanguageJob::save(const std::filesystem::path& folder) const {
 
 // ---- from a config ------------------------------------------------------------------------------
 
+namespace {
+
+// The tokens of a text file, or of a packed text, which stays on disk.
+TokenStream open_tokens(const std::string& path, const TextGenerator& generator, OnBad on_bad) {
+  if (!is_packed_text(path)) return read_tokens(path, *generator.tokenizer, {.on_bad = on_bad});
+  auto text = std::make_shared<const PackedText>(path);
+  HEED_CHECK(!generator.origin,
+             "[train] {}: a packed text has tokens as heed's own models read them, and an imported "
+             "model reads others; train it on a text file",
+             path);
+  HEED_CHECK(
+      text->tokenizer()->files().front().content == generator.tokenizer->files().front().content,
+      "[train] {} was packed with another vocabulary than that of the model: pack the text "
+      "with the model's (--vocabs), or train a new model",
+      path);
+  return TokenStream(std::move(text));
+}
+
+}  // namespace
+
 std::unique_ptr<Job> make_language(const JobRequest& request) {
   const TrainConfig& config = request.config;
   const std::optional<std::filesystem::path>& begin = request.begin;
   std::vector<std::string>& notes = request.notes;
+  HEED_CHECK(!is_packed(config.train_sets[0]),
+             "[train] {} has packed pairs for translation: pack the text of a language model with "
+             "heed corpus pack --task language",
+             config.train_sets[0]);
   const auto fresh = [&]() -> TextGenerator {
     const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(config);
     return {new_model<CausalModel>(config, {.target_vocabulary = tokenizer->size()}), tokenizer};
   };
   TextGenerator generator = begin ? load_text_generator(*begin) : fresh();
   if (generator.origin) generator.origin->hold();
-  const TokenStreamOptions reading{.on_bad = config.on_bad};
-  TokenStream training = read_tokens(config.train_sets[0], *generator.tokenizer, reading);
-  TokenStream validation({});
+  TokenStream training = open_tokens(config.train_sets[0], generator, config.on_bad);
+  TokenStream validation(std::vector<std::int32_t>{});
   if (config.valid_sets.empty()) {
     std::tie(training, validation) = training.split(config.valid_share);
   } else {
-    validation = read_tokens(config.valid_sets[0], *generator.tokenizer, reading);
+    validation = open_tokens(config.valid_sets[0], generator, config.on_bad);
   }
   notes.push_back(fmt::format("{}: {} tokens to train, {} to validate, a vocabulary of {}",
                               config.train_sets[0], training.size(), validation.size(),

@@ -8,6 +8,7 @@
 #include "heed/base/isa.h"
 #include "heed/base/version.h"
 #include "heed/data/packed_pairs.h"
+#include "heed/data/packed_text.h"
 #include "heed/distributed/collectives.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
@@ -37,6 +38,7 @@ std::string content_of(const std::string& path) {
   if (!std::filesystem::exists(path)) return "not there";
   // The files of a packed corpus may be too large to be read; their checksums stand for them.
   if (is_packed(path)) return fmt::format("{:016x}", PackedPairs(path).fingerprint());
+  if (is_packed_text(path)) return fmt::format("{:016x}", PackedText(path).fingerprint());
   io::Fingerprint print;
   add_tree(print, path);
   return fmt::format("{:016x}", print.value());

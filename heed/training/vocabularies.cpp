@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/data/packed_pairs.h"
+#include "heed/data/packed_text.h"
 #include "heed/data/parallel_text.h"
 #include "heed/data/question_text.h"
 #include "heed/text/characters.h"
@@ -98,6 +99,7 @@ TokenizerPair make_tokenizers(const TrainConfig& config) {
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainConfig& config, ReadTexts read) {
   if (!config.vocabs.empty()) return load_tokenizer(config.vocabs.front());
   const std::filesystem::path path = config.train_sets.at(0);
+  if (is_packed_text(path)) return PackedText(path).tokenizer();
   return read != nullptr ? train_on(config.vocabulary, read(path))
                          : train_on(config.vocabulary, Paths{path});
 }

@@ -60,6 +60,33 @@ def check_training(folder):
         assert result(model) == expected, f"other bytes on {ranks} ranks"
 
 
+def check_text(folder):
+    """A packed text of a language model leaves the bytes of the text file, in parts and on ranks, too."""
+    heed("corpus", "pack", folder / "g.en", "--task=language", "--vocabs", folder / "en", "-o", folder / "text")
+    said = heed("corpus", "check", folder / "text")
+    assert "packed tokens of a vocabulary of" in said, said
+    small = ("--task=language --language-model.embed=16 --language-model.heads=2 --language-model.layers=1 "
+             "--language-model.dropout=0.2 --block-length=20 --batch-tokens=400 --save-freq=1u --early-stopping=0 --shards=8 "
+             "--cpu-threads=1").split()
+    heed("train", "--model", folder / "lm_text", "--train-sets", folder / "g.en", "--vocabs", folder / "en", *small,
+         f"--after={UPDATES}u")
+    expected = result(folder / "lm_text")
+    flags = ["--train-sets", folder / "text", *small]
+    for updates in (5, UPDATES):
+        heed("train", "--model", folder / "lm_parts", *flags, f"--after={updates}u", "--resume")
+    assert result(folder / "lm_parts") == expected, "a packed text has other bytes"
+    if (HEED.parent / "heed_mpi.so").exists() and shutil.which("mpirun") is not None:
+        heed("train", "--model", folder / "lm_ranks", *flags, f"--after={UPDATES}u", ranks=3)
+        assert result(folder / "lm_ranks") == expected, "a packed text has other bytes on ranks"
+    said = heed("train", "--model", folder / "none", *flags, "--vocabs", folder / "zh", code=1)
+    assert "was packed with another vocabulary" in said, said
+    said = heed("train", "--model", folder / "none", "--train-sets", folder / "packed", *small, code=1)
+    assert "heed corpus pack --task language" in said, said
+    said = heed("corpus", "pack", folder / "g.en", folder / "g.zh", "--task=language", "--vocabs", folder / "en", "-o",
+                folder / "none", code=1)
+    assert "give one text file and one vocabulary" in said, said
+
+
 def check_interruption(folder):
     """Ctrl-C leaves nothing."""
     for side in ("en", "zh"):
@@ -108,6 +135,7 @@ def main():
         said = heed("corpus", "check", folder / "packed")
         assert "3000 packed pairs in 3 blocks" in said and "correlation" in said, said
         check_training(folder)
+        check_text(folder)
         check_interruption(folder)
         check_refusals(folder)
         print("packed corpora train with the same bytes")

@@ -28,6 +28,12 @@ TokenStream counting(int n) {
 
 std::vector<std::int64_t> values(const Tensor& x) { return x.to_vector<std::int64_t>(); }
 
+std::vector<std::int32_t> all_tokens(const TokenStream& stream) {
+  std::vector<std::int32_t> tokens(static_cast<std::size_t>(stream.size()));
+  stream.read(0, tokens);
+  return tokens;
+}
+
 TEST(TokenStream, DrawsBlocksAndWhatFollows) {
   const TokenStream stream = counting(50);
   const TokenBlocks blocks = stream.random_blocks({.rows = 40, .length = 8}, 3, 17);
@@ -59,6 +65,23 @@ TEST(TokenStream, DrawsFromEveryPlace) {
     begins.insert(values(stream.random_blocks({.rows = 1, .length = 3}, 1, update).tokens)[0]);
   }
   EXPECT_THAT(begins, ElementsAre(0, 1, 2));
+}
+
+TEST(TokenStream, DrawsPlacesBeyondFourBillion) {
+  const RandomStream random{3, 1};
+  constexpr std::int64_t kMany = std::int64_t{5} << 40;
+  double sum = 0.0;
+  bool has_odd = false;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const std::int64_t place = random_place(random, i, kMany);
+    ASSERT_GE(place, 0);
+    ASSERT_LT(place, kMany);
+    sum += static_cast<double>(place) / static_cast<double>(kMany);
+    has_odd = has_odd || place % 2 == 1;
+    EXPECT_EQ(random_place(random, i, 1000), random.below(i, 1000)) << "as before";
+  }
+  EXPECT_NEAR(sum / 1000.0, 0.5, 0.05);
+  EXPECT_TRUE(has_odd) << "the lower bits are random";
 }
 
 TEST(TokenStream, DrawsFromMultiplesOfTheLength) {
@@ -98,7 +121,7 @@ TEST(TokenStream, SplitsByShare) {
   const auto [training, validation] = counting(101).split(0.1);
   EXPECT_EQ(training.size(), 90);
   EXPECT_EQ(validation.size(), 11);
-  EXPECT_EQ(validation.tokens()[0], 90);
+  EXPECT_EQ(all_tokens(validation)[0], 90);
   EXPECT_EQ(counting(5).split(0.0).second.size(), 0);
 }
 
@@ -106,9 +129,9 @@ TEST(TokenStream, ReadsLinesWithTheirEnds) {
   const TempDir folder;
   io::write_file(folder / "text", "ab\n\nc\n");
   const test::Letters letters;
-  EXPECT_EQ(letters.decode(read_tokens(folder / "text", letters).tokens()), "ab\n\nc\n");
+  EXPECT_EQ(letters.decode(all_tokens(read_tokens(folder / "text", letters))), "ab\n\nc\n");
   const TokenStream ended = read_tokens(folder / "text", letters, {.end_lines = true});
-  EXPECT_THAT(ended.tokens(), ElementsAre('a' + 4, 'b' + 4, 2, 2, 'c' + 4, 2));
+  EXPECT_THAT(all_tokens(ended), ElementsAre('a' + 4, 'b' + 4, 2, 2, 'c' + 4, 2));
 }
 
 TEST(TokenStream, RefusesBadTextAndSizes) {
