@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "heed/autograd/final_gradients.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 
@@ -134,6 +135,7 @@ void backward(const Tensor& y, const Tensor& dy) {
       root->leaf() || !root->finished(),
       "[backward] this graph was walked already: compute the result again before backward()");
   const NoGrad off;
+  GradientCount count(*root);
   accumulate(root->slots()[static_cast<std::size_t>(y.output_index())], root->leaf(), dy.detach());
   Frontier frontier;
   frontier.add(root);
@@ -143,7 +145,7 @@ void backward(const Tensor& y, const Tensor& dy) {
                "[backward] a part of this graph ('{}') was walked already: compute it again first",
                node->name());
     Backward b(*node);
-    node->run(b);
+    count.run(*node, b);
     for (const Edge& edge : node->edges()) frontier.add(edge.node);
     node->finish();
   }

@@ -1,11 +1,12 @@
 // The processes that train together, called ranks as in MPI, and the one way they talk: a set of
-// messages that each sends and receives at once. Everything else (collectives.h) is made from it,
-// so that another transport has one function to write, and a rank that is lost has one place to be
-// noticed.
+// messages that each sends and receives at once. It starts, and later it is completed. Everything
+// else (collectives.h) is made from it, so that another transport has one function to write, and a
+// rank that is lost has one place to be noticed.
 #pragma once
 
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,16 +16,18 @@
 
 namespace heed {
 
-/// A message to another rank.
+/// A message to another rank. Messages of one channel arrive in the order in which they were sent.
 struct Outgoing {
   int to;
   std::span<const std::byte> bytes;
+  int channel = 0;
 };
 
 /// A message from another rank; its sender sends as many bytes.
 struct Incoming {
   int from;
   std::span<std::byte> bytes;
+  int channel = 0;
 };
 
 /// Ranks did not answer within the deadline.
@@ -45,6 +48,15 @@ class SharedError : public Error {
   using Error::Error;
 };
 
+/// Messages under way. Their bytes must stay in place until they are complete.
+class Transfer {
+ public:
+  virtual ~Transfer() = default;
+  /// Returns when all messages are complete. Throws RankLost, which names every rank whose message
+  /// is still missing after the deadline, counted from this call.
+  virtual void complete() = 0;
+};
+
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -55,10 +67,13 @@ class Communicator {
   virtual int size() const = 0;
   /// How messages name a rank: "rank 2 (node7, process 4121)".
   virtual std::string name_of(int rank) const = 0;
-  /// Sends and receives all messages; returns when all are complete. From one rank to another,
-  /// messages arrive in the order in which they were sent. Throws RankLost, which names every rank
-  /// whose message is missing after the deadline.
-  virtual void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) = 0;
+  /// Begins to send and receive messages. They move while this process computes.
+  virtual std::unique_ptr<Transfer> start(std::span<const Outgoing> sent,
+                                          std::span<const Incoming> received) = 0;
+  /// Sends and receives all messages; returns when all are complete.
+  virtual void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) {
+    start(sent, received)->complete();
+  }
   /// The seconds after which a rank that does not answer is lost; 0: never.
   virtual void set_deadline(double seconds) = 0;
   /// Ends this process's part after all work is done.
@@ -75,8 +90,13 @@ class SingleRank : public Communicator {
   int rank() const override { return 0; }
   int size() const override { return 1; }
   std::string name_of(int) const override { return "rank 0"; }
-  void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) override {
+  std::unique_ptr<Transfer> start(std::span<const Outgoing> sent,
+                                  std::span<const Incoming> received) override {
     HEED_ASSERT(sent.empty() && received.empty());
+    struct Nothing : Transfer {
+      void complete() override {}
+    };
+    return std::make_unique<Nothing>();
   }
   void set_deadline(double) override {}
   void leave() override {}

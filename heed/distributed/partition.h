@@ -1,6 +1,8 @@
 // A list of tensors as one long array, and which rank owns which part of it. The array is cut into
-// pieces that depend only on the tensors; a rank owns a range of whole pieces. What is computed
-// piece by piece, such as a norm, has therefore the same bits for any number of ranks.
+// buckets of whole tensors, which are sent one by one while others are still computed. Each rank
+// owns a range of every bucket, so that a bucket that is sent keeps all links busy. Ranges are
+// whole pieces, which depend only on the tensors: what is computed piece by piece, such as a norm,
+// has the same bits for any number of ranks.
 #pragma once
 
 #include <cstdint>
@@ -22,19 +24,32 @@ struct ElementRange {
 class Partition {
  public:
   /// Elements of a piece; the last one of a tensor may have fewer.
-  static constexpr std::int64_t kPiece = std::int64_t{1} << 16;
+  static constexpr std::int64_t kPiece = std::int64_t{1} << 13;
+  /// Elements of a bucket that is worth a message to each of a few ranks.
+  static constexpr std::int64_t kBucket = std::int64_t{1} << 20;
 
-  /// `sizes` are the numbers of elements of the tensors.
-  Partition(std::span<const std::int64_t> sizes, int ranks);
+  /// `sizes` are the numbers of elements of the tensors. Buckets have at least `bucket` elements,
+  /// but for the first one; 0: kBucket, and at least a piece for each rank.
+  Partition(std::span<const std::int64_t> sizes, int ranks, std::int64_t bucket = 0);
 
   std::int64_t total() const { return starts_.back(); }
   std::size_t tensors() const { return starts_.size() - 1; }
   /// The first element of a tensor in the long array.
   std::int64_t start(std::size_t tensor) const { return starts_[tensor]; }
-  /// The elements of the long array that a rank owns.
-  ElementRange segment(int rank) const {
-    const auto r = static_cast<std::size_t>(rank);
-    return {bounds_[r], bounds_[r + 1]};
+
+  std::size_t buckets() const { return buckets_.size() - 1; }
+  /// The first tensor of a bucket; that of the bucket after the last is tensors().
+  std::size_t first_tensor(std::size_t bucket) const { return buckets_[bucket]; }
+  std::size_t bucket_of(std::size_t tensor) const { return bucket_of_[tensor]; }
+  /// The elements of the long array that are in a bucket.
+  ElementRange range(std::size_t bucket) const {
+    return {starts_[buckets_[bucket]], starts_[buckets_[bucket + 1]]};
+  }
+  /// Those of them that a rank owns.
+  ElementRange segment(std::size_t bucket, int rank) const {
+    const std::size_t at = bucket * ranks_ + static_cast<std::size_t>(rank);
+    const bool is_last = static_cast<std::size_t>(rank) + 1 == ranks_;
+    return {bounds_[at], is_last ? range(bucket).end : bounds_[at + 1]};
   }
   /// The elements of a tensor that a rank owns, counted from the tensor's first.
   ElementRange part(int rank, std::size_t tensor) const;
@@ -42,8 +57,13 @@ class Partition {
   static std::vector<ElementRange> pieces(const ElementRange& part);
 
  private:
-  std::vector<std::int64_t> starts_;  // of the tensors, and the end
-  std::vector<std::int64_t> bounds_;  // of the ranks' segments
+  void add_bounds(std::size_t bucket);
+
+  std::size_t ranks_;
+  std::vector<std::int64_t> starts_;    // of the tensors, and the end
+  std::vector<std::size_t> buckets_;    // their first tensors, and the end
+  std::vector<std::size_t> bucket_of_;  // of the tensors
+  std::vector<std::int64_t> bounds_;    // where segments begin, by buckets and ranks
 };
 
 }  // namespace heed

@@ -55,6 +55,18 @@ inline std::vector<ShardRange> nodes_of(int rank, int ranks, std::int64_t shards
   return nodes;
 }
 
+/// The nodes beside the path from a node to its last shard, from the top. The sum over the node is
+/// the first one + (the second + (… + the last shard)).
+inline std::vector<ShardRange> beside_last(ShardRange node) {
+  std::vector<ShardRange> nodes;
+  while (node.size() > 1) {
+    const auto [left, right] = node.halves();
+    nodes.push_back(left);
+    node = right;
+  }
+  return nodes;
+}
+
 /// The sum over a node. given(node) is whether leaf(node) has its value, which is asked for from
 /// left to right; add(a, b) adds b to a.
 template <typename Value, typename Given, typename Leaf, typename Add>

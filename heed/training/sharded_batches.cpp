@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "heed/autograd/final_gradients.h"
 #include "heed/base/interrupt.h"
 #include "heed/base/random.h"
 #include "heed/distributed/collectives.h"
@@ -72,7 +73,10 @@ ShardedBatches::ShardedBatches(Job& job, Communicator& ranks, const ShardingConf
   HEED_CHECK(config.wire == Wire::f32 || tensors_.size() == parameters_.size(),
              "[train] wire = bf16: this model has batch norms, whose averages travel with the "
              "gradients and need f32; leave wire out");
-  exchange_ = std::make_unique<TensorExchange>(ranks, tensors_, config.shards, config.wire);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) numbers_[&*parameters_[i].node()] = i;
+  exchange_ = std::make_unique<TensorExchange>(
+      ranks, tensors_,
+      TensorExchangeConfig{.shards = config.shards, .wire = config.wire, .bucket = config.bucket});
   const ShardRange own = shards_of(ranks.rank(), ranks.size(), config.shards);
   job.take_parts(
       {.count = config.shards, .begin = own.begin, .end = own.end, .batches = config.accumulate});
@@ -86,15 +90,45 @@ std::vector<ElementRange> ShardedBatches::parts() const {
   return parts;
 }
 
-// Takes the gradients and the buffers of a shard from the model.
+// Moves the gradients and the buffers of a shard out of the model, each once.
+class ShardedBatches::TakenTensors {
+ public:
+  TakenTensors(ShardedBatches& batches, Take take)
+      : batches_(batches), take_(take), is_taken_(batches.tensors_.size()) {}
+
+  void take(std::size_t i) {
+    Tensor& parameter = batches_.parameters_[i];
+    Tensor gradient = parameter.grad();
+    parameter.set_grad({});
+    is_taken_[i] = true;
+    take_(i, gradient.defined() ? contiguous_copy(gradient) : gradient);
+  }
+  // Those that are left. A shard without rows has no buffers.
+  void take_rest(bool has_rows) {
+    const std::size_t parameters = batches_.parameters_.size();
+    for (std::size_t i = 0; i < parameters; ++i) {
+      if (!is_taken_[i]) take(i);
+    }
+    for (std::size_t i = parameters; i < is_taken_.size(); ++i) {
+      take_(i, has_rows ? clone_data(batches_.tensors_[i]) : Tensor());
+    }
+  }
+
+ private:
+  ShardedBatches& batches_;
+  Take take_;
+  std::vector<bool> is_taken_;
+};
+
+// Gradients are taken as soon as they are final, in the pass of the last batch.
 ShardedBatches::ShardSums ShardedBatches::compute_shard(std::int64_t update, std::int64_t shard,
-                                                        const JobState& before,
-                                                        SumList& gradients) {
+                                                        const JobState& before, Take take) {
   const RandomScope random;
   default_generator().restore({random.seed(), first_stream(update, shard, config_.shards)});
   job_.restore(before);
   buffers_.restore();
   BatchSums sums;
+  TakenTensors taken(*this, take);
   bool has_rows = false;
   for (std::int64_t i = 0; i < config_.accumulate; ++i) {
     check_interrupt();
@@ -102,17 +136,14 @@ ShardedBatches::ShardSums ShardedBatches::compute_shard(std::int64_t update, std
     if (!batch.sum.defined()) continue;
     has_rows = true;
     sums.add(batch);
+    const bool is_last = i + 1 == config_.accumulate;
+    const FinalGradients watch([&](const Node& leaf) {
+      const auto found = numbers_.find(&leaf);
+      if (is_last && found != numbers_.end()) taken.take(found->second);
+    });
     batch.sum.backward();
   }
-  gradients.assign(tensors_.size(), {});
-  for (std::size_t i = 0; has_rows && i < tensors_.size(); ++i) {
-    if (i >= parameters_.size()) {
-      gradients[i] = clone_data(tensors_[i]);  // a buffer
-    } else if (parameters_[i].grad().defined()) {
-      gradients[i] = contiguous_copy(parameters_[i].grad());
-      parameters_[i].set_grad({});
-    }
-  }
+  taken.take_rest(has_rows);
   const JobState state = job_.state();
   return {.loss = sums.loss,
           .negative_log_likelihood = sums.negative_log_likelihood,
@@ -127,6 +158,42 @@ ShardedBatches::ShardSums ShardedBatches::compute_shard(std::int64_t update, std
           .baseline_updates = state.baseline_updates};
 }
 
+// Computes the shards of this rank and gives the sums of its nodes to the exchange. The last shard
+// completes the last node, tensor by tensor, in the order in which its gradients become final.
+void ShardedBatches::compute_shards(std::int64_t update, const JobState& before,
+                                    std::vector<ShardSums>& sums) {
+  const ShardRange own = shards_of(ranks_.rank(), ranks_.size(), config_.shards);
+  const auto compute_one = [&](std::int64_t shard, Take take) {
+    sums[static_cast<std::size_t>(shard - own.begin)] = compute_shard(update, shard, before, take);
+  };
+  const auto sum_over = [&](const ShardRange& node) {
+    return tree_sum<SumList>(
+        node, [](const ShardRange& range) { return range.size() == 1; },
+        [&](const ShardRange& leaf) {
+          SumList gradients(tensors_.size());
+          compute_one(leaf.begin, [&](std::size_t i, Tensor value) { gradients[i] = value; });
+          return gradients;
+        },
+        [&](SumList& a, SumList b) { add_lists(a, std::move(b), config_.wire); });
+  };
+  std::vector<SumList> whole, beside;
+  for (const ShardRange& node : exchange_->nodes()) {
+    if (node.end < own.end) whole.push_back(sum_over(node));
+  }
+  for (const ShardRange& node : beside_last(exchange_->nodes().back())) {
+    beside.push_back(sum_over(node));
+  }
+  compute_one(own.end - 1, [&](std::size_t i, Tensor sum) {
+    for (std::size_t k = beside.size(); k-- > 0;) {
+      sum = add_sums(std::move(beside[k][i]), std::move(sum), config_.wire);
+    }
+    SumList of_nodes;
+    for (SumList& node : whole) of_nodes.push_back(std::move(node[i]));
+    of_nodes.push_back(std::move(sum));
+    exchange_->put(i, of_nodes);
+  });
+}
+
 std::optional<BatchSums> ShardedBatches::compute(std::int64_t update, Attempt attempt) {
   auto start = ShardClock::now();
   const StreamPosition first = job_.position();
@@ -134,20 +201,8 @@ std::optional<BatchSums> ShardedBatches::compute(std::int64_t update, Attempt at
   buffers_.save();
   const ShardRange own = shards_of(ranks_.rank(), ranks_.size(), config_.shards);
   std::vector<ShardSums> mine(static_cast<std::size_t>(own.size()));
-  std::vector<SumList> of_nodes;
-  const bool is_complete = attempt([&] {
-    for (const ShardRange& node : exchange_->nodes()) {
-      of_nodes.push_back(tree_sum<SumList>(
-          node, [](const ShardRange& range) { return range.size() == 1; },
-          [&](const ShardRange& leaf) {
-            SumList gradients;
-            mine[static_cast<std::size_t>(leaf.begin - own.begin)] =
-                compute_shard(update, leaf.begin, before, gradients);
-            return gradients;
-          },
-          [&](SumList& a, SumList b) { add_lists(a, std::move(b), config_.wire); }));
-    }
-  });
+  const bool is_complete = attempt([&] { compute_shards(update, before, mine); });
+  exchange_->put_rest();  // if it was interrupted
   buffers_.restore();
   mine.front().is_complete = is_complete ? 1 : 0;
   mine.front().compute = since(start);
@@ -186,6 +241,7 @@ std::optional<BatchSums> ShardedBatches::compute(std::int64_t update, Attempt at
     if (ranks_.size() > 1) sums.ranks.push_back(report);
   }
   if (!all_complete) {
+    exchange_->take_sum();  // others have sent theirs
     optimizer_->zero_grad();
     job_.seek(first);
     job_.restore(before);
@@ -193,7 +249,7 @@ std::optional<BatchSums> ShardedBatches::compute(std::int64_t update, Attempt at
   }
   take_state(all, before);
   start = ShardClock::now();
-  sum_ = exchange_->sum(std::move(of_nodes));
+  sum_ = exchange_->take_sum();
   communication_ = since(start);
   for (std::size_t i = 0; i < parameters_.size(); ++i) parameters_[i].set_grad(sum_[i]);
   return sums;

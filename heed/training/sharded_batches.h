@@ -9,11 +9,13 @@
 //   the baseline     of REINFORCE too.
 //
 // The gradients of shards are added in a fixed tree (distributed/shard_tree.h), within a rank and
-// across ranks. All other numbers of a shard are sent to all ranks, which add them in order. So
+// across ranks. During the last backward pass of a rank, they are sent as soon as they are final.
+// All other numbers of a shard are sent to all ranks, which add them in order. So
 // every rank decides from the same numbers.
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 
 #include "heed/distributed/tensor_exchange.h"
 #include "heed/training/gradient_source.h"
@@ -24,6 +26,7 @@ struct ShardingConfig {
   std::int64_t shards = 8;
   std::int64_t accumulate = 1;  // batches per update
   Wire wire = Wire::f32;        // of gradients between ranks
+  std::int64_t bucket = 0;      // elements that are sent together, at least; 0: see Partition
 };
 
 class ShardedBatches : public GradientSource {
@@ -49,16 +52,21 @@ class ShardedBatches : public GradientSource {
 
  private:
   struct ShardSums;
+  class TakenTensors;
+  // Takes the gradient (or the buffer) number i of a shard; undefined if it has none.
+  using Take = FunctionRef<void(std::size_t i, Tensor value)>;
 
   ShardSums compute_shard(std::int64_t update, std::int64_t shard, const JobState& before,
-                          SumList& gradients);
+                          Take take);
+  void compute_shards(std::int64_t update, const JobState& before, std::vector<ShardSums>& sums);
   void take_state(const std::vector<ShardSums>& all, const JobState& before);
 
   Job& job_;
   Communicator& ranks_;
   ShardingConfig config_;
-  std::vector<Tensor> parameters_;  // trained
-  SumList tensors_;                 // the same, then the buffers
+  std::vector<Tensor> parameters_;                        // trained
+  std::unordered_map<const Node*, std::size_t> numbers_;  // of the parameters, by their leaves
+  SumList tensors_;                                       // the same, then the buffers
   SavedBuffers buffers_;
   std::unique_ptr<TensorExchange> exchange_;
   Optimizer* optimizer_ = nullptr;

@@ -77,7 +77,8 @@ Trainer::Trainer(Job& job, const TrainerConfig& config, TrainerPlace place,
       job, ranks_,
       ShardingConfig{.shards = std::max<std::int64_t>(1, config.shards),
                      .accumulate = config.accumulate,
-                     .wire = config.wire});
+                     .wire = config.wire,
+                     .bucket = config.bucket});
   optimizer_ = make_optimizer(config.optimizer, parameters,
                               ranks_.size() > 1 ? sharded->parts() : OwnedParts());
   sharded->set_optimizer(*optimizer_);

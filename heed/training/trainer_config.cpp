@@ -51,6 +51,10 @@ void TrainerConfig::fields(io::Fields& field) {
   field("wire", wire,
         "form of gradients between ranks of MPI: f32, or bf16 with half the bytes, rounded; the "
         "sums of shards are rounded on any number of ranks, so a setting has the same bits on all");
+  field("bucket", bucket,
+        "elements of gradients, at least, that ranks of MPI send together while others are still "
+        "computed; 0: about a million, more on many ranks; it does not change the bits",
+        {.min = 0, .max = std::int64_t{1} << 40});
   field("rank_deadline", rank_deadline,
         "seconds after which a rank of MPI that does not answer ends the run; 0: never",
         {.min = 0, .max = 1e9});

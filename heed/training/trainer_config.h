@@ -48,6 +48,7 @@ struct TrainerConfig {
   std::int64_t accumulate = 1;    // batches per update
   std::int64_t shards = 0;        // parts of a batch with gradients of their own; 0: see fields()
   Wire wire = Wire::f32;          // of gradients between ranks
+  std::int64_t bucket = 0;        // elements of gradients that are sent together; 0: see fields()
   double rank_deadline = 600.0;   // seconds
   double clip_norm = 0.0;         // 0: no clipping
   std::int64_t max_skipped = 10;  // updates in a row that are not finite

@@ -39,11 +39,12 @@ struct Result {
 };
 
 // What all ranks have after a step that doubles their own parts.
-Result run(int size, DType dtype, Wire wire = Wire::f32) {
+Result run(int size, DType dtype, Wire wire = Wire::f32, std::int64_t bucket = 1) {
   Result result;
   std::mutex mutex;
   test::ThreadRanks(size).run_all([&](Communicator& ranks) {
-    TensorExchange exchange(ranks, like(dtype), kShards, wire);
+    TensorExchange exchange(ranks, like(dtype),
+                            {.shards = kShards, .wire = wire, .bucket = bucket});
     std::vector<SumList> of_nodes;
     for (const ShardRange& node : exchange.nodes()) {
       of_nodes.push_back(tree_sum<SumList>(
@@ -97,24 +98,67 @@ TEST(TensorExchange, AnyNumberOfRanksGivesTheSameBitsWithBf16) {
   EXPECT_THROW(run(2, DType::f64, Wire::bf16), Error);
 }
 
+// Elements that a rank owns.
+std::int64_t owned(const Partition& partition, int rank) {
+  std::int64_t elements = 0;
+  for (std::size_t b = 0; b < partition.buckets(); ++b)
+    elements += partition.segment(b, rank).size();
+  return elements;
+}
+
+TEST(TensorExchange, BucketsDoNotChangeTheBits) {
+  const Result fine = run(3, DType::f32), coarse = run(3, DType::f32, Wire::f32, 1 << 30);
+  EXPECT_EQ(fine.squares, coarse.squares);
+  for (std::size_t t = 0; t < fine.sum.size(); ++t) {
+    EXPECT_TRUE(test::same_bits(fine.sum[t], coarse.sum[t])) << "tensor " << t;
+  }
+}
+
+// Ranks give tensors in different orders, one of them nearly none.
+TEST(TensorExchange, TensorsMayComeInAnyOrder) {
+  test::ThreadRanks(4).run_all([](Communicator& ranks) {
+    TensorExchange exchange(ranks, like(DType::f32), {.shards = 4, .bucket = 1});
+    ASSERT_GT(exchange.partition().buckets(), 1u);
+    const SumList own = shard(2 * ranks.rank(), DType::f32);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const std::size_t t = (i + static_cast<std::size_t>(ranks.rank())) % own.size();
+        if (ranks.rank() != 2 || t == 0) exchange.put(t, std::span(&own[t], 1));
+      }
+      exchange.put_rest();
+      const SumList sum = exchange.take_sum();
+      for (std::size_t t = 0; t < own.size(); ++t) {
+        Tensor expected = add_sums(shard(0, DType::f32)[t], shard(2, DType::f32)[t]);
+        const Tensor right = shard(6, DType::f32)[t];
+        expected = add_sums(expected, t != 0 ? right : add_sums(shard(4, DType::f32)[t], right));
+        const ElementRange part = exchange.partition().part(ranks.rank(), t);
+        EXPECT_EQ(sum[t].defined(), expected.defined()) << t;
+        for (std::int64_t e = part.begin; sum[t].defined() && e < part.end; ++e) {
+          ASSERT_EQ(sum[t].data<float>()[e], expected.data<float>()[e]) << t << ", " << e;
+        }
+      }
+    }
+  });
+}
+
 TEST(TensorExchange, SendsHalfTheBytesOfGradientsWithBf16) {
   test::ThreadRanks(4).run_all([](Communicator& ranks) {
-    TensorExchange exchange(ranks, like(DType::f32), kShards, Wire::bf16);
+    TensorExchange exchange(ranks, like(DType::f32), {.shards = kShards, .wire = Wire::bf16});
     exchange.sum({shard(0, DType::f32)});
     const std::int64_t total = exchange.partition().total();
-    const std::int64_t own = exchange.partition().segment(ranks.rank()).size();
+    const std::int64_t own = owned(exchange.partition(), ranks.rank());
     EXPECT_EQ(exchange.bytes_sent(), 2 * (total - own));
   });
 }
 
 TEST(TensorExchange, SendsEachElementOnceToAndFromItsOwner) {
   test::ThreadRanks(4).run_all([](Communicator& ranks) {
-    TensorExchange exchange(ranks, like(DType::f32), kShards);
+    TensorExchange exchange(ranks, like(DType::f32), {.shards = kShards});
     exchange.sum({shard(0, DType::f32)});
     SumList all = like(DType::f32);
     exchange.share(all);
     const std::int64_t total = exchange.partition().total();
-    const std::int64_t own = exchange.partition().segment(ranks.rank()).size();
+    const std::int64_t own = owned(exchange.partition(), ranks.rank());
     EXPECT_EQ(exchange.bytes_sent(), 4 * ((total - own) + 3 * own));
   });
 }
@@ -122,7 +166,7 @@ TEST(TensorExchange, SendsEachElementOnceToAndFromItsOwner) {
 TEST(TensorExchange, RankZeroGathersParts) {
   for (const int size : {1, 3}) {
     test::ThreadRanks(size).run_all([&](Communicator& ranks) {
-      TensorExchange exchange(ranks, like(DType::f32), kShards);
+      TensorExchange exchange(ranks, like(DType::f32), {.shards = kShards});
       for (std::size_t t = 0; t < 4; ++t) {
         const ElementRange part = exchange.partition().part(ranks.rank(), t);
         Tensor own = empty({part.size()});
@@ -143,7 +187,7 @@ TEST(TensorExchange, RankZeroGathersParts) {
 
 TEST(TensorExchange, TooManyRanksForTheShardsIsAnError) {
   const auto errors = test::ThreadRanks(3).run(
-      [](Communicator& ranks) { TensorExchange exchange(ranks, like(DType::f32), 2); });
+      [](Communicator& ranks) { TensorExchange exchange(ranks, like(DType::f32), {.shards = 2}); });
   for (const std::exception_ptr& error : errors) {
     EXPECT_EQ(
         error_message([&] { std::rethrow_exception(error); }).find("[ranks] 3 ranks for 2 shards"),

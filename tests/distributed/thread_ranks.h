@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "heed/distributed/communicator.h"
@@ -47,6 +48,30 @@ class ThreadRanks {
  private:
   using Message = std::vector<std::byte>;
 
+  // Messages are sent as soon as they start, and received when they are asked for.
+  class Receiving : public Transfer {
+   public:
+    Receiving(ThreadRanks& all, int rank, std::span<const Incoming> received)
+        : all_(all), rank_(rank), received_(received.begin(), received.end()) {}
+    void complete() override {
+      std::unique_lock lock(all_.mutex_);
+      for (const auto& [from, bytes, channel] : received_) {
+        std::deque<Message>& box = all_.boxes_[{from, rank_, channel}];
+        const bool came = all_.changed_.wait_for(
+            lock, std::chrono::duration<double>(all_.deadline_), [&] { return !box.empty(); });
+        if (!came) throw RankLost(fmt::format("rank {} did not answer", from), {from});
+        HEED_ASSERT(box.front().size() == bytes.size());
+        std::copy(box.front().begin(), box.front().end(), bytes.begin());
+        box.pop_front();
+      }
+    }
+
+   private:
+    ThreadRanks& all_;
+    int rank_;
+    std::vector<Incoming> received_;
+  };
+
   class Rank : public Communicator {
    public:
     Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
@@ -57,21 +82,14 @@ class ThreadRanks {
     void leave() override {}
     [[noreturn]] void abort(int) override { throw InternalError("abort"); }
 
-    void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) override {
-      std::unique_lock lock(all_.mutex_);
-      for (const auto& [to, bytes] : sent) {
-        all_.boxes_[{rank_, to}].emplace_back(bytes.begin(), bytes.end());
+    std::unique_ptr<Transfer> start(std::span<const Outgoing> sent,
+                                    std::span<const Incoming> received) override {
+      const std::lock_guard lock(all_.mutex_);
+      for (const auto& [to, bytes, channel] : sent) {
+        all_.boxes_[{rank_, to, channel}].emplace_back(bytes.begin(), bytes.end());
       }
       all_.changed_.notify_all();
-      for (const auto& [from, bytes] : received) {
-        std::deque<Message>& box = all_.boxes_[{from, rank_}];
-        const bool came = all_.changed_.wait_for(
-            lock, std::chrono::duration<double>(all_.deadline_), [&] { return !box.empty(); });
-        if (!came) throw RankLost(fmt::format("{} did not answer", name_of(from)), {from});
-        HEED_ASSERT(box.front().size() == bytes.size());
-        std::copy(box.front().begin(), box.front().end(), bytes.begin());
-        box.pop_front();
-      }
+      return std::make_unique<Receiving>(all_, rank_, received);
     }
 
    private:
@@ -83,7 +101,7 @@ class ThreadRanks {
   double deadline_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::pair<int, int>, std::deque<Message>> boxes_;
+  std::map<std::tuple<int, int, int>, std::deque<Message>> boxes_;  // sender, receiver, channel
 };
 
 }  // namespace heed::test

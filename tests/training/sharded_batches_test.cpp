@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "heed/autograd/tape.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
 #include "heed/training/trainer.h"
@@ -27,6 +28,7 @@ TrainerConfig sharded(std::string after) {
   config.valid_freq = "10u";
   config.save_freq = "5u";
   config.shards = 8;
+  config.bucket = 1;  // each tensor travels alone
   config.schedule = {.kind = Schedule::constant, .peak = 0.05, .warmup = 1};
   return config;
 }
@@ -121,6 +123,53 @@ TEST(ShardedBatches, AlsoWithGradientsInBf16) {
 TEST(ShardedBatches, AlsoWithFewerRowsThanShards) {
   expect_same_bits(sharded("23u"), {.missing_rows = 11});
   expect_same_bits(sharded("23u"), {.has_norm = true, .missing_rows = 13});
+}
+
+TEST(ShardedBatches, AlsoWithBucketsOfAnySize) {
+  TrainerConfig config = sharded("23u");
+  const TempDir alone, whole;
+  train(alone, config, 3);
+  config.bucket = 0;
+  train(whole, config, 3);
+  EXPECT_EQ(files_of(alone / "checkpoint_23"), files_of(whole / "checkpoint_23"));
+}
+
+// Counts the messages that start inside a backward pass.
+class StartCounter : public Communicator {
+ public:
+  explicit StartCounter(Communicator& ranks) : ranks_(ranks) {}
+  int rank() const override { return ranks_.rank(); }
+  int size() const override { return ranks_.size(); }
+  std::string name_of(int rank) const override { return ranks_.name_of(rank); }
+  std::unique_ptr<Transfer> start(std::span<const Outgoing> sent,
+                                  std::span<const Incoming> received) override {
+    in_pass += grad_enabled() ? 0 : 1;  // a backward pass records nothing
+    return ranks_.start(sent, received);
+  }
+  void set_deadline(double seconds) override { ranks_.set_deadline(seconds); }
+  void leave() override { ranks_.leave(); }
+  [[noreturn]] void abort(int code) override { ranks_.abort(code); }
+
+  int in_pass = 0;
+
+ private:
+  Communicator& ranks_;
+};
+
+TEST(ShardedBatches, SendGradientsDuringTheLastBackwardPass) {
+  ThreadRanks(2).run_all([](Communicator& rank) {
+    ToyJob job;
+    StartCounter counter(rank);
+    ShardedBatches batches(job, counter, {.shards = 8, .bucket = 1});
+    const auto optimizer = make_optimizer({}, job.network.named_parameters(), batches.parts());
+    batches.set_optimizer(*optimizer);
+    const auto sums = batches.compute(1, [&](FunctionRef<void()> work) {
+      work();
+      return true;
+    });
+    EXPECT_TRUE(sums.has_value());
+    EXPECT_EQ(counter.in_pass, 4) << "a bucket for each parameter";
+  });
 }
 
 TEST(ShardedBatches, ShardsAreAnotherOrderOfTheSameSum) {
