@@ -38,12 +38,13 @@ def enter(namespace):
 
 
 class Network:
-    """Namespaces that are connected by packets that a thread carries."""
+    """Namespaces that are connected by packets that a thread carries: milliseconds late, and so many bytes a second."""
 
-    def __init__(self, size):
+    def __init__(self, size, mtu=9000):
+        self.mtu = mtu
         self.names = [f"heed-net-{os.getpid()}-{i}" for i in range(size)]
         self.devices = []
-        self.delay, self.loss = 0.0, 0.0
+        self.delay, self.loss, self.rate = 0.0, 0.0, 0.0  # a rate of 0 has no limit
         self.carried = self.lost = 0
         self.stopping = False
         self.carrier = threading.Thread(target=self.carry)
@@ -53,7 +54,7 @@ class Network:
             for i, name in enumerate(self.names):
                 subprocess.run(["ip", "netns", "add", name], check=True)
                 self.devices.append(self.open_device(name))
-                for setting in (f"address add {SUBNET}{i + 1}/24 dev heed0", "link set dev heed0 mtu 9000 up", "link set lo up"):
+                for setting in (f"address add {SUBNET}{i + 1}/24 dev heed0", f"link set dev heed0 mtu {self.mtu} up", "link set lo up"):
                     subprocess.run(["ip", "-n", name, *setting.split()], check=True)
             self.carrier.start()
             return self
@@ -88,10 +89,11 @@ class Network:
         """Reads packets and writes them to their receivers, later."""
         draw = random.Random(1)
         waiting, number = [], 0
+        up, down = [0.0] * len(self.devices), [0.0] * len(self.devices)  # when the two ways of each link are free
         while not self.stopping:
             pause = min(0.1, max(0.0, waiting[0][0] - time.monotonic())) if waiting else 0.1
             for device in select.select(self.devices, [], [], pause)[0]:
-                packet = os.read(device, 65536)
+                packet, sender = os.read(device, 65536), self.devices.index(device)
                 to = packet[19] - 1  # the last byte of the IPv4 destination
                 if packet[0] >> 4 != 4 or not 0 <= to < len(self.devices):
                     continue
@@ -100,7 +102,10 @@ class Network:
                     self.lost += 1
                     continue
                 number += 1
-                heapq.heappush(waiting, (time.monotonic() + self.delay / 1000.0, number, self.devices[to], packet))
+                takes = len(packet) / self.rate if self.rate > 0 else 0.0
+                up[sender] = max(time.monotonic(), up[sender]) + takes
+                down[to] = max(up[sender], down[to] + takes)
+                heapq.heappush(waiting, (down[to] + self.delay / 1000.0, number, self.devices[to], packet))
             while waiting and waiting[0][0] <= time.monotonic():
                 _, _, device, packet = heapq.heappop(waiting)
                 try:
@@ -109,8 +114,8 @@ class Network:
                     self.lost += 1  # as a full queue of a router
 
 
-def launch(network, folder, heed, model, flags):
-    """Trains with one rank in each namespace; the seconds that it took."""
+def launch(network, folder, program):
+    """Runs a program with one rank in each namespace; the seconds that it took, and what it printed."""
     # Open MPI starts its helper on another host with this instead of ssh.
     agent = folder / "agent.sh"
     agent.write_text(f"""#!/bin/sh
@@ -124,20 +129,20 @@ exec ip netns exec "$name" unshare --uts sh -c "hostname $name; $*"
     for key, value in (("plm_rsh_agent", agent), ("btl", "self,tcp"), ("btl_tcp_if_include", f"{SUBNET}0/24"),
                        ("oob_tcp_if_include", f"{SUBNET}0/24")):
         mpirun += ["--mca", key, str(value)]
-    command = shlex.join([*mpirun, heed, "train", "--model", str(model), *flags])
+    command = shlex.join([*mpirun, *map(str, program)])
     environment = {name: value for name, value in ranks.ENVIRONMENT.items() if not name.startswith("OMPI_MCA_btl")}
     begin = time.monotonic()
-    launcher = subprocess.Popen([str(agent), f"{SUBNET}1", f"exec {command}"], stdout=subprocess.DEVNULL,
+    launcher = subprocess.Popen([str(agent), f"{SUBNET}1", f"exec {command}"], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
     try:
-        _, said = launcher.communicate(timeout=SECONDS)
+        printed, said = launcher.communicate(timeout=SECONDS)
     except BaseException:
         os.killpg(launcher.pid, signal.SIGKILL)
         launcher.wait()
         raise
     if launcher.returncode != 0:
-        raise AssertionError(f"training ended with {launcher.returncode}:\n{said[-3000:]}")
-    return time.monotonic() - begin
+        raise AssertionError(f"{program[0]} ended with {launcher.returncode}:\n{said[-3000:]}")
+    return time.monotonic() - begin, printed
 
 
 def main():
@@ -158,7 +163,7 @@ def main():
                 network.delay, network.loss = delay, loss
                 network.carried = network.lost = 0
                 model = folder / f"model_{delay}_{loss}"
-                seconds = launch(network, folder, heed, model, flags)
+                seconds, _ = launch(network, folder, [heed, "train", "--model", model, *flags])
                 same = ranks.result(model) == expected
                 print(f"{delay:g} ms one way, {100 * loss:g} % lost: {seconds:.1f} s, {network.carried} packets, {network.lost} "
                       f"lost, {'the same bytes' if same else 'OTHER BYTES'}", flush=True)

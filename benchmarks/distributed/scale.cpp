@@ -1,19 +1,16 @@
-// Updates of training on many machines, on a simulated network. heed's own exchanges (the module
-// for MPI, the collectives and the tensor exchange) are compiled with SimGrid's smpicxx; only the
-// computation of a shard is replaced by the time that was measured for it. scale.py builds and runs
-// it; it is not part of heed_bench.
+// Updates of training on many machines: heed's own exchanges (the module for MPI, the collectives
+// and the tensor exchange), where only the computation of a shard is replaced by a pause of the
+// time that was measured for it. scale.py compiles it with SimGrid's smpicxx and runs it on
+// simulated networks; check.py also compiles it with mpicxx, to compare both. It is not part of
+// heed_bench.
 //
-// All simulated ranks are in one process, and their tensors would take terabytes. So large blocks
-// of memory share the same few physical pages: what is sent has no meaning, only its size.
+// In a simulation all ranks are in one process, and their tensors would take terabytes. What is
+// sent has no meaning, only its size. So large blocks of memory are addresses that are never
+// written, and large messages are sent from and to a block that SMPI does not copy.
 //
-//   smpirun -np 64 -platform cluster.xml scale base 11.5 2 f32
-#include <fcntl.h>
+//   smpirun -np 64 -platform cluster.xml scale base 11.5 2 f32 overlapped
 #include <mpi.h>
-#include <simgrid/actor.h>
-#include <smpi/smpi.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -28,41 +25,39 @@
 
 extern "C" heed::Communicator* heed_join_mpi(char* error, int room);
 
-// ---- memory and sleep, instead of the system's (the linker's --wrap) ----------------------------
+#ifdef HEED_SIMULATED_MPI
+#include <simgrid/actor.h>
+#include <smpi/smpi.h>
+#include <sys/mman.h>
+
+// ---- memory, messages and waiting, instead of the system's (the linker's --wrap)
+// -----------------
 
 namespace {
 
-constexpr std::size_t kFolded = std::size_t{1} << 20;     // blocks from this size on
-constexpr std::size_t kPhysical = std::size_t{16} << 20;  // that they share
-constexpr std::size_t kReserved = std::size_t{1} << 45;   // addresses
+constexpr std::size_t kLarge = std::size_t{1} << 14;     // blocks and messages from this size on
+constexpr std::size_t kReserved = std::size_t{1} << 45;  // addresses
+constexpr std::size_t kMessage = std::size_t{1} << 30;   // the longest message
 std::byte* g_begin = nullptr;
 std::byte* g_next = nullptr;
 
-// Addresses for a block, mapped to the same pages again and again; but for its first page, which
-// begins with the header of a tensor.
-void* folded_block(std::size_t size) {
-  static const int pages = [] {
-    const int file = memfd_create("folded", 0);
-    if (file < 0 || ftruncate(file, kPhysical) != 0) std::abort();
-    return file;
-  }();
+// Addresses that have memory only where they are written.
+void* unwritten_block(std::size_t size) {
   if (g_begin == nullptr) {
-    void* const all =
-        mmap(nullptr, kReserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const all = mmap(nullptr, kReserved, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) std::abort();
     g_begin = g_next = static_cast<std::byte*>(all);
   }
+  constexpr std::size_t kPage = 4096;
   std::byte* const block = g_next;
-  const std::size_t page = 4096, rounded = (size + page - 1) / page * page;
-  if (mprotect(block, page, PROT_READ | PROT_WRITE) != 0) std::abort();
-  for (std::size_t at = page; at < rounded; at += kPhysical) {
-    const std::size_t part = std::min(kPhysical, rounded - at);
-    if (mmap(block + at, part, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, pages, 0) ==
-        MAP_FAILED) {
-      std::abort();
-    }
-  }
-  g_next += rounded;
+  g_next += (size + kPage - 1) / kPage * kPage;
+  return block;
+}
+
+// What large messages are sent from and to.
+void* message_block() {
+  static void* const block = SMPI_SHARED_MALLOC(kMessage);
   return block;
 }
 
@@ -72,9 +67,14 @@ extern "C" {
 
 void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
 void __real_free(void* block);
+int __real_MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm all,
+                     MPI_Request* request);
+int __real_MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm all,
+                     MPI_Request* request);
+void* __real_memcpy(void* to, const void* from, std::size_t size);
 
 void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
-  return size >= kFolded ? folded_block(size) : __real_aligned_alloc(alignment, size);
+  return size >= kLarge ? unwritten_block(size) : __real_aligned_alloc(alignment, size);
 }
 
 void __wrap_free(void* block) {
@@ -83,23 +83,71 @@ void __wrap_free(void* block) {
   __real_free(block);
 }
 
+int __wrap_MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm all,
+                     MPI_Request* request) {
+  const bool is_large = static_cast<std::size_t>(count) >= kLarge;
+  return __real_MPI_Isend(is_large ? message_block() : from, count, type, to, tag, all, request);
+}
+
+int __wrap_MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm all,
+                     MPI_Request* request) {
+  const bool is_large = static_cast<std::size_t>(count) >= kLarge;
+  return __real_MPI_Irecv(is_large ? message_block() : to, count, type, from, tag, all, request);
+}
+
+void* __wrap_memcpy(void* to, const void* from, std::size_t size) {
+  return size >= kLarge ? to : __real_memcpy(to, from, size);
+}
+
 // Ranks that wait sleep in simulated time.
 int __wrap_nanosleep(const timespec* duration, timespec*) {
   sg_actor_sleep_for(static_cast<double>(duration->tv_sec) +
                      1e-9 * static_cast<double>(duration->tv_nsec));
   return 0;
 }
+
+// Polling costs a simulation much time, and there is nothing else to do.
+int __wrap_MPI_Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
+  *done = 1;
+  return MPI_Waitall(count, requests, statuses);
 }
+}
+
+namespace heed {
+namespace {
+
+void pause_for(double seconds) { sg_actor_sleep_for(seconds); }
+
+}  // namespace
+}  // namespace heed
+
+#else
+
+namespace heed {
+namespace {
+
+void pause_for(double seconds) {
+  const auto whole = static_cast<time_t>(seconds);
+  const timespec duration{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
+  nanosleep(&duration, nullptr);
+}
+
+}  // namespace
+}  // namespace heed
+
+#endif
 
 // ---- the updates --------------------------------------------------------------------------------
 
 namespace heed {
 namespace {
 
-// The sizes of Transformers of Vaswani et al. (2017): one embedding for all, 6 + 6 layers.
+// The sizes of Transformers: base and big of Vaswani et al. (2017), and a small one. One embedding
+// for all, as many layers in the encoder as in the decoder.
 SumList parameters_of(std::string_view model) {
-  const std::int64_t vocabulary = 32000, layers = 6;
-  const std::int64_t E = model == "big" ? 1024 : 512, hidden = 4 * E;
+  const bool is_tiny = model == "tiny";
+  const std::int64_t vocabulary = is_tiny ? 16000 : 32000, layers = is_tiny ? 4 : 6;
+  const std::int64_t E = is_tiny ? 128 : model == "big" ? 1024 : 512, hidden = 4 * E;
   SumList list = {empty({vocabulary, E})};
   const auto linear = [&](std::int64_t in, std::int64_t out) {
     list.push_back(empty({out, in}));
@@ -126,19 +174,48 @@ struct ShardNumbers {
   double numbers[15] = {};
 };
 
-double update(Communicator& ranks, TensorExchange& exchange, SumList& parameters, double compute) {
+enum class How { overlapped, after, plain };
+
+// The forward pass takes a third of the time. In the backward pass each tensor takes its share; the
+// embedding, first in the list, is used first and complete last.
+void compute_overlapped(TensorExchange& exchange, const SumList& parameters, double compute) {
+  const auto share = [&](std::size_t t) {
+    return compute * 2.0 / 3.0 * static_cast<double>(parameters[t].numel()) /
+           static_cast<double>(exchange.partition().total());
+  };
+  pause_for(compute / 3.0 + share(0));
+  for (std::size_t t = parameters.size(); t-- > 0;) {
+    if (t > 0 && parameters[t].rank() > 1) pause_for(share(t));
+    exchange.put(t, std::span(&parameters[t], 1));
+  }
+}
+
+double update(Communicator& ranks, TensorExchange& exchange, SumList& parameters, double compute,
+              How how) {
   const double start = MPI_Wtime();
-  sg_actor_sleep_for(compute);  // smpi_execute() would need simulated computation
+  if (how == How::overlapped) {
+    compute_overlapped(exchange, parameters, compute);
+  } else {
+    pause_for(compute);
+  }
   gather_values(ranks, ShardNumbers{});
-  const SumList sum = exchange.sum({parameters});
+  if (how == How::plain) {
+    static Tensor flat = empty({exchange.partition().total()});
+    MPI_Allreduce(MPI_IN_PLACE, flat.mutable_data<float>(), static_cast<int>(flat.numel()),
+                  MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    return MPI_Wtime() - start;
+  }
+  const SumList sum = how == How::overlapped ? exchange.take_sum() : exchange.sum({parameters});
   exchange.sum_of_squares(sum, sum.size());
   exchange.share(parameters);
   return MPI_Wtime() - start;
 }
 
 int run(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: scale base|big COMPUTE_SECONDS UPDATES f32|bf16\n");
+  if (argc < 6 || argc > 7) {
+    std::fprintf(stderr,
+                 "usage: scale tiny|base|big COMPUTE_SECONDS UPDATES f32|bf16 "
+                 "overlapped|after|plain [BUCKET]\n");
     return 2;
   }
   set_num_threads(1);
@@ -152,13 +229,28 @@ int run(int argc, char** argv) {
   SumList parameters = parameters_of(argv[1]);
   const double compute = std::atof(argv[2]);
   const int updates = std::atoi(argv[3]);
-  TensorExchange exchange(*ranks, parameters, ranks->size(),
-                          std::string_view(argv[4]) == "bf16" ? Wire::bf16 : Wire::f32);
-  double seconds = 0.0;
-  for (int i = 0; i < updates; ++i) seconds += update(*ranks, exchange, parameters, compute);
+  const std::string_view wire = argv[4], how = argv[5];
+  TensorExchange exchange(*ranks, parameters,
+                          TensorExchangeConfig{.shards = ranks->size(),
+                                               .wire = wire == "bf16" ? Wire::bf16 : Wire::f32,
+                                               .bucket = argc == 7 ? std::atoll(argv[6]) : 0});
+  double best = 1e300, sum = 0.0;
+  for (int i = 0; i < updates; ++i) {
+    const double seconds = update(*ranks, exchange, parameters, compute,
+                                  how == "overlapped" ? How::overlapped
+                                  : how == "after"    ? How::after
+                                                      : How::plain);
+    best = std::min(best, seconds);
+    sum += seconds;
+  }
   if (ranks->is_first()) {
-    std::printf("{\"ranks\": %d, \"seconds\": %.6f, \"bytes\": %lld}\n", ranks->size(),
-                seconds / updates, static_cast<long long>(exchange.bytes_sent() / updates));
+    std::printf(
+        "{\"ranks\": %d, \"seconds\": %.6f, \"best\": %.6f, \"bytes\": %lld, "
+        "\"parameters\": %lld, \"buckets\": %d}\n",
+        ranks->size(), sum / updates, best, static_cast<long long>(exchange.bytes_sent() / updates),
+        static_cast<long long>(exchange.partition().total()),
+        static_cast<int>(exchange.partition().buckets()));
+    std::fflush(stdout);
   }
   ranks->leave();
   return 0;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Predicts training on many machines: heed's exchanges on networks that SimGrid simulates.
 
-Usage: scale.py BUILD [--ranks 2,8,64] [--models base] [--networks 1,10] [--speeds 1,16] [--seconds N]. Prints the cases and
-writes scale.json into BUILD. `./run bench scale` installs what it needs, builds the library and runs it.
+Usage: scale.py BUILD [--ranks 2,8,64] [--models base] [--networks 1,10] [--speeds 1,16] [--hows overlapped,after] [--seconds N].
+Prints the cases and writes scale.json into BUILD. `./run bench scale` installs what it needs, builds the library and runs it.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import subprocess
@@ -21,25 +22,30 @@ LIBRARIES = ("-lfmt -ldnnl -lhwy -lsentencepiece -lsentencepiece_train -ltomlplu
              "-lpthread -lgomp").split()
 
 
-def build(folder):
-    """Compiles the program against the library; its path."""
-    program = folder / "scale"
+WRAPPED = "aligned_alloc free memcpy nanosleep MPI_Isend MPI_Irecv MPI_Testall".split()
+
+
+def build(folder, simulated=True):
+    """Compiles the program against the library, for SimGrid's MPI or the real one; its path."""
+    program = folder / ("scale" if simulated else "scale-real")
     here = ROOT / "benchmarks" / "distributed"
     flags = ["-std=c++20", "-O2", "-I", str(ROOT), "-DFMT_SHARED"]
-    wraps = [f"-Wl,--wrap={name}" for name in ("aligned_alloc", "free", "nanosleep")]
-    subprocess.run(["smpicxx", *flags, str(here / "scale.cpp"), str(ROOT / "heed/distributed/mpi/module.cpp"),
-                    str(folder / "libheed.a"), *LIBRARIES, *wraps, "-o", str(program)], check=True)
+    if simulated:
+        flags += ["-DHEED_SIMULATED_MPI", *(f"-Wl,--wrap={name}" for name in WRAPPED)]
+    subprocess.run(["smpicxx" if simulated else "mpicxx", *flags, str(here / "scale.cpp"),
+                    str(ROOT / "heed/distributed/mpi/module.cpp"), str(folder / "libheed.a"), *LIBRARIES, "-o", str(program)],
+                   check=True)
     return program
 
 
-def platform(folder, ranks, gigabits):
+def platform(folder, ranks, bytes_per_second, latency):
     """The files of a cluster: machines at one switch that does not block."""
-    xml = folder / f"cluster-{gigabits}.xml"
+    xml = folder / "cluster.xml"
     xml.write_text(f"""<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="cluster" prefix="node-" suffix="" radical="0-1023" speed="1Gf" bw="{gigabits * 125}MBps"
-           lat="{NETWORKS[gigabits]}s" sharing_policy="SPLITDUPLEX"/>
+  <cluster id="cluster" prefix="node-" suffix="" radical="0-1023" speed="1Gf" bw="{bytes_per_second:.0f}Bps"
+           lat="{latency}s" sharing_policy="SPLITDUPLEX"/>
 </platform>
 """)
     hosts = folder / "cluster-hosts"
@@ -47,12 +53,12 @@ def platform(folder, ranks, gigabits):
     return xml, hosts
 
 
-def predict(program, ranks, gigabits, model, compute, wire, limit):
-    """The result of a simulation; None if it takes too long."""
-    xml, hosts = platform(program.parent, ranks, gigabits)
-    settings = ["smpi/simulate-computation:no", "smpi/privatization:no", "smpi/test:1e-5", "contexts/stack-size:1024"]
+def predict(program, ranks, network, arguments, limit=None):
+    """The result of a simulation; None if it takes too long. A network is its bytes per second and its latency."""
+    xml, hosts = platform(program.parent, ranks, *network)
+    settings = ["smpi/simulate-computation:no", "smpi/privatization:no", "contexts/stack-size:1024", "network/crosstraffic:no"]
     command = ["smpirun", "-np", str(ranks), "-platform", str(xml), "-hostfile", str(hosts),
-               *(f"--cfg={setting}" for setting in settings), str(program), model, str(compute), "1", wire]
+               *(f"--cfg={setting}" for setting in settings), str(program), *map(str, arguments)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     except subprocess.TimeoutExpired:
@@ -66,31 +72,32 @@ def main():
     """Simulates all cases."""
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--ranks", default="2,8,32,128")
+    parser.add_argument("--ranks", default="2,8,32,128,512")
     parser.add_argument("--models", default="base,big")
     parser.add_argument("--networks", default="1,10,100", help="Gb/s")
     parser.add_argument("--wires", default="f32")
+    parser.add_argument("--hows", default="overlapped", help="overlapped, after (the backward pass), plain (MPI's all-reduce)")
     parser.add_argument("--speeds", default="1,16", help="times as fast as the machine of the measurement")
     parser.add_argument("--seconds", type=float, default=300.0, help="of a simulation, at most")
     given = parser.parse_args()
     program = build(given.build.resolve())
     rows = []
-    for model in given.models.split(","):
-        for speed in map(float, given.speeds.split(",")):
-            for wire in given.wires.split(","):
-                for gigabits in map(int, given.networks.split(",")):
-                    for ranks in map(int, given.ranks.split(",")):
-                        compute = COMPUTE[model] / speed
-                        found = predict(program, ranks, gigabits, model, compute, wire, given.seconds)
-                        if found is None:
-                            print(f"{model} {speed:g}x {wire} {gigabits} Gb/s {ranks} ranks: more than {given.seconds:g} s")
-                            break
-                        row = {"model": model, "speed": speed, "wire": wire, "gigabits": gigabits, "compute": compute,
-                               **found, "efficiency": compute / found["seconds"]}
-                        rows.append(row)
-                        print(f"{model} {speed:g}x {wire} {gigabits} Gb/s {ranks} ranks: {found['seconds']:.3f} s an update, "
-                              f"{100 * row['efficiency']:.1f} %", flush=True)
-    (given.build / "scale.json").write_text(json.dumps(rows, indent=1))
+    chosen = [given.models.split(","), map(float, given.speeds.split(",")), given.wires.split(","), given.hows.split(","),
+              map(int, given.networks.split(","))]
+    for model, speed, wire, how, gigabits in itertools.product(*chosen):
+        for ranks in map(int, given.ranks.split(",")):
+            compute = COMPUTE[model] / speed
+            name = f"{model} {speed:g}x {wire} {how} {gigabits} Gb/s {ranks} ranks"
+            found = predict(program, ranks, (gigabits * 125e6, NETWORKS[gigabits]), (model, compute, 1, wire, how),
+                            given.seconds)
+            if found is None:
+                print(f"{name}: more than {given.seconds:g} s", flush=True)
+                break
+            row = {"model": model, "speed": speed, "wire": wire, "how": how, "gigabits": gigabits, "compute": compute,
+                   **found, "efficiency": compute / found["seconds"]}
+            rows.append(row)
+            print(f"{name}: {found['seconds']:.3f} s an update, {100 * row['efficiency']:.1f} %", flush=True)
+            (given.build / "scale.json").write_text(json.dumps(rows, indent=1))
 
 
 if __name__ == "__main__":
