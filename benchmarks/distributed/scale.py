@@ -22,7 +22,9 @@ LIBRARIES = ("-lfmt -ldnnl -lhwy -lsentencepiece -lsentencepiece_train -ltomlplu
              "-lpthread -lgomp").split()
 
 
-WRAPPED = "aligned_alloc free memcpy nanosleep MPI_Isend MPI_Irecv MPI_Testall".split()
+# The last one is heed::add_into.
+WRAPPED = ("aligned_alloc free memcpy nanosleep MPI_Isend MPI_Irecv MPI_Testall "
+           "_ZN4heed8add_intoERNS_6TensorERKS0_").split()
 
 
 def build(folder, simulated=True):

@@ -58,8 +58,9 @@ PackedTextFile::PackedTextFile(std::span<const std::byte> bytes, std::string nam
   const auto block = reader.number<std::uint64_t>("the tokens of a block");
   const auto index = reader.number<std::uint64_t>("the position of the index");
   checksum_ = reader.number<std::uint64_t>("the checksum of the index");
+  constexpr std::uint64_t kMostTokens = std::uint64_t{1} << 40;
   const bool is_possible = tokens >= 1 && tokens <= bytes_.size() && block >= 1 &&
-                           block <= bytes_.size() && index <= bytes_.size();
+                           block <= kMostTokens && index <= bytes_.size();
   const std::uint64_t blocks = is_possible ? (tokens + block - 1) / block : 0;
   if (!is_possible ||
       index != TextLayout::kHeaderBytes + TextLayout::aligned(tokens * token_bytes_) ||

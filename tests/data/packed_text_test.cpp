@@ -66,6 +66,8 @@ TEST(PackedText, HasTheTokensOfTheText) {
     }
   }
   EXPECT_TRUE(is_packed_text(dir / "packed"));
+  pack_text(dir / "text", *letters, dir / "one");
+  EXPECT_EQ(PackedText(dir / "one").size(), expected.size()) << "less than a block";
   EXPECT_FALSE(is_packed_text(dir / "text"));
 }
 
