@@ -83,7 +83,7 @@ def check_text(folder):
     said = heed("train", "--model", folder / "none", "--train-sets", folder / "packed", *small, code=1)
     assert "heed corpus pack --task language" in said, said
     said = heed("corpus", "pack", folder / "g.en", folder / "g.zh", "--task=language", "--vocabs", folder / "en", "-o",
-                folder / "none", code=1)
+                folder / "nothing", code=1)
     assert "give one text file and one vocabulary" in said, said
 
 
