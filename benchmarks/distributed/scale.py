@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Predicts training on many machines: heed's exchanges on networks that SimGrid simulates.
 
-Usage: scale.py BUILD [--ranks 2,8,64] [--models base] [--networks 1,10] [--speeds 1,16] [--hows overlapped,after] [--seconds N].
+Usage: scale.py BUILD [--ranks 2,8,64] [--models base] [--networks 1,10] [--speeds 1,16] [--hows overlapped,after] [--seconds N]
+[--bucket N]. A simulation takes time for each message, so large buckets are faster to simulate, and hide less.
 Prints the cases and writes scale.json into BUILD. `./run bench scale` installs what it needs, builds the library and runs it.
 """
 
 import argparse
 import itertools
 import json
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -61,13 +64,15 @@ def predict(program, ranks, network, arguments, limit=None):
     settings = ["smpi/simulate-computation:no", "smpi/privatization:no", "contexts/stack-size:1024", "network/crosstraffic:no"]
     command = ["smpirun", "-np", str(ranks), "-platform", str(xml), "-hostfile", str(hosts),
                *(f"--cfg={setting}" for setting in settings), str(program), *map(str, arguments)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return None
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{done.stdout}{done.stderr[-3000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
+        try:
+            printed, said = run.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)  # smpirun is a script
+            return None
+    if run.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{printed}{said[-3000:]}")
+    return json.loads(printed.splitlines()[-1])
 
 
 def main():
@@ -80,6 +85,7 @@ def main():
     parser.add_argument("--wires", default="f32")
     parser.add_argument("--hows", default="overlapped", help="overlapped, after (the backward pass), plain (MPI's all-reduce)")
     parser.add_argument("--speeds", default="1,16", help="times as fast as the machine of the measurement")
+    parser.add_argument("--bucket", type=int, default=0, help="elements of a bucket, at least; 0: as in training")
     parser.add_argument("--seconds", type=float, default=300.0, help="of a simulation, at most")
     given = parser.parse_args()
     program = build(given.build.resolve())
@@ -90,7 +96,7 @@ def main():
         for ranks in map(int, given.ranks.split(",")):
             compute = COMPUTE[model] / speed
             name = f"{model} {speed:g}x {wire} {how} {gigabits} Gb/s {ranks} ranks"
-            found = predict(program, ranks, (gigabits * 125e6, NETWORKS[gigabits]), (model, compute, 1, wire, how),
+            found = predict(program, ranks, (gigabits * 125e6, NETWORKS[gigabits]), (model, compute, 1, wire, how, given.bucket),
                             given.seconds)
             if found is None:
                 print(f"{name}: more than {given.seconds:g} s", flush=True)
