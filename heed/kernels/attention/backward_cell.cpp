@@ -233,16 +233,26 @@ class BackwardCell {
   }
 
   void store_rows(std::int64_t from, std::int64_t to) {
-    const TagOf<T> d;
+    const T scale = program_.additive == nullptr ? program_.scale : T(1);
     for (std::int64_t k = from; k < to; ++k) {
-      const T* const dk = d_keys(k);
-      T* const dk_to = pass_.dk.at(at_.batch, at_.head, k);
-      const V scale = hn::Set(d, program_.additive == nullptr ? program_.scale : T(1));
-      map_row<Whole, T>(D_, [=](auto part, std::int64_t i) HWY_ATTR {
-        part.store(hn::Mul(part.load(dk + i), scale), dk_to + i);
-      });
-      std::copy_n(d_values(k), Dv_, pass_.dv.at(at_.batch, at_.head, k));
+      const auto put_keys = pass_.add.dk ? add_row : store_row;
+      const auto put_values = pass_.add.dv ? add_row : store_row;
+      put_keys(d_keys(k), D_, scale, pass_.dk.at(at_.batch, at_.head, k));
+      put_values(d_values(k), Dv_, T(1), pass_.dv.at(at_.batch, at_.head, k));
     }
+  }
+  static void store_row(const T* from, std::int64_t n, T scale, T* to) {
+    const V factor = hn::Set(TagOf<T>(), scale);
+    map_row<Whole, T>(n, [=](auto part, std::int64_t i) HWY_ATTR {
+      part.store(hn::Mul(part.load(from + i), factor), to + i);
+    });
+  }
+  // Rounds twice, as if the row were stored and added later.
+  static void add_row(const T* from, std::int64_t n, T scale, T* to) {
+    const V factor = hn::Set(TagOf<T>(), scale);
+    map_row<Whole, T>(n, [=](auto part, std::int64_t i) HWY_ATTR {
+      part.store(hn::Add(part.load(to + i), hn::Mul(part.load(from + i), factor)), to + i);
+    });
   }
 
   // Processes one block of queries against the span.
