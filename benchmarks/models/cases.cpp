@@ -6,6 +6,7 @@
 #include "benchmarks/models/picture_case.h"
 #include "benchmarks/models/recurrent_case.h"
 #include "benchmarks/models/translator_case.h"
+#include "benchmarks/support/measure.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 
@@ -73,6 +74,7 @@ std::span<const ModelCase> model_cases() {
 }
 
 std::span<const int> threads_of(const ModelCase& item) {
+  if (counts_cpu_time()) return std::span(kThreads).first(1);
   const bool all = item.cheap || std::getenv("HEED_BENCH_ALL") != nullptr;
   return std::span(kThreads).subspan(all ? 0 : 1);
 }

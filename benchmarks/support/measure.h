@@ -1,7 +1,7 @@
 // Timing of the benchmarks: heed and the peer in turn (A B A B …), and the best time of each,
 // because on a shared machine only the least disturbed run shows the speed of the code. With
-// HEED_BENCH_CLOCK=cpu, times are CPU times of the process, for a machine that others keep busy;
-// measure one thread then, because threads that wait for work count too.
+// HEED_BENCH_CLOCK=cpu, times are CPU times of the process, for a machine that others keep busy.
+// Whole models are measured on one thread then, because threads that wait for work count too.
 #pragma once
 
 #include <time.h>  // clock_gettime

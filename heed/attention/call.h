@@ -64,7 +64,7 @@ class AttentionCall {
     Tensor d_output, d_log_sum_exp;  // the latter may be undefined
     Tensor dq, dk, dv;
     kernels::AddGradients add;  // dk and dv are what other calls have given so far
-    TensorList others;  // as long as the inputs; undefined where no gradient is wanted
+    TensorList others;          // as long as the inputs; undefined where no gradient is wanted
   };
 
   template <typename T>

@@ -60,8 +60,9 @@ void norm_planes(const BatchNormForward<float>& c, std::int64_t channel) {
 }
 
 void norm_channel(const BatchNormForward<float>& c, std::int64_t channel) {
-  const auto run = c.add == nullptr ? (c.relu ? norm_planes<false, true> : norm_planes<false, false>)
-                                    : (c.relu ? norm_planes<true, true> : norm_planes<true, false>);
+  const auto run = c.add == nullptr
+                       ? (c.relu ? norm_planes<false, true> : norm_planes<false, false>)
+                       : (c.relu ? norm_planes<true, true> : norm_planes<true, false>);
   run(c, channel);
 }
 

@@ -47,8 +47,8 @@ struct BatchNormBackward {
   const T* weight;  // optional
   const T* dy;
   T* dx;
-  T* dweight;  // [channels]
-  T* dbias;    // [channels]
+  T* dweight;                 // [channels]
+  T* dbias;                   // [channels]
   const T* relu_y = nullptr;  // forward's y, if it ended in ReLU
   T* dadd = nullptr;          // of what was added, if wanted
 };

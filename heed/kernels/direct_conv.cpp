@@ -123,7 +123,8 @@ HWY_INLINE void gradient_tile(const WeightGradient& g, std::int64_t channel, std
         for (std::int64_t j = 0; j < kTileChannels; ++j) {
           const VF out = hn::LoadU(d, dy[j] + at);
 #pragma GCC unroll 4
-          for (std::int64_t i = 0; i < kWeights; ++i) sums[j][i] = hn::MulAdd(out, in[i], sums[j][i]);
+          for (std::int64_t i = 0; i < kWeights; ++i)
+            sums[j][i] = hn::MulAdd(out, in[i], sums[j][i]);
         }
       }
       for (const float*& p : from) p += g.planes.width;
@@ -162,9 +163,9 @@ HWY_EXPORT(float_lanes);
 HWY_EXPORT(conv_picture);
 HWY_EXPORT(conv_weight_gradient);
 
-constexpr std::int64_t kCells = 16;           // smallest number of cells, if the shape allows
-constexpr std::int64_t kLeastColumns = 6;     // narrower rows would leave most lanes empty
-constexpr std::int64_t kPixels = 1024;        // enough to sum a tile of gradients for
+constexpr std::int64_t kCells = 16;              // smallest number of cells, if the shape allows
+constexpr std::int64_t kLeastColumns = 6;        // narrower rows would leave most lanes empty
+constexpr std::int64_t kPixels = 1024;           // enough to sum a tile of gradients for
 constexpr std::int64_t kGroupFloats = 48 << 10;  // of pictures that stay in L2 for all tiles
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -179,7 +180,9 @@ struct BatchConv {
   const float* bias;     // [groups * out], or null
   float* y;
 
-  std::int64_t packed_size() const { return ceil_div(out, kTileChannels) * kTileChannels * in.depth(); }
+  std::int64_t packed_size() const {
+    return ceil_div(out, kTileChannels) * kTileChannels * in.depth();
+  }
   void run() const;
 };
 
@@ -254,10 +257,9 @@ class WholeRows {
 void add_pictures(const ConvShape& s, const Planes& planes, const std::int64_t* offsets,
                   std::int64_t group, Range pictures, const float* x, const float* dy, float* dw) {
   const auto gradient = HEED_DISPATCH(conv_weight_gradient);
-  const std::int64_t at_once =
-      std::clamp<std::int64_t>(std::min(ceil_div(kPixels, s.window.outputs()),
-                                        kGroupFloats / planes.elements()),
-                               1, pictures.end - pictures.begin);
+  const std::int64_t at_once = std::clamp<std::int64_t>(
+      std::min(ceil_div(kPixels, s.window.outputs()), kGroupFloats / planes.elements()), 1,
+      pictures.end - pictures.begin);
   const Scratch<float> padded(at_once * planes.elements());
   const std::int64_t apart = s.out_channels * s.window.outputs();
   const WholeRows rows(planes, s.group_out(), at_once);

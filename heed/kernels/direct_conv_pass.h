@@ -12,7 +12,8 @@ namespace heed::kernels {
 /// 4 x 3 vectors of sums need 7 loads for 12 multiply-adds, and fill the registers of AVX2.
 inline constexpr std::int64_t kTileChannels = 4;
 inline constexpr std::int64_t kTileVectors = 3;
-inline constexpr std::int64_t kSlack = 64;  // elements after a buffer, which the last vector may read
+inline constexpr std::int64_t kSlack =
+    64;  // elements after a buffer, which the last vector may read
 
 /// Channels of padded planes, one after another, and the outputs of a window of stride 1 on them.
 struct Planes {
@@ -33,7 +34,8 @@ struct Planes {
 };
 
 /// The planes of `channels` channels that are padded by these numbers on each side.
-inline Planes planes_of(const Window& w, std::int64_t channels, std::int64_t above, std::int64_t left) {
+inline Planes planes_of(const Window& w, std::int64_t channels, std::int64_t above,
+                        std::int64_t left) {
   const std::int64_t height = w.rows.size + 2 * above, width = w.columns.size + 2 * left;
   return {.channels = channels,
           .height = height,

@@ -64,18 +64,19 @@ void send_back(Backward& b, const Normalised& n) {
   Tensor dadd = b.needs(3) ? empty_like(dy) : Tensor();
   visit_float("batch_norm", dy.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    kernels::batch_norm_backward(kernels::BatchNormBackward<T>{.shape = channels_of(dy),
-                                                               .own_statistics = n.own_statistics,
-                                                               .x = n.x.data<T>(),
-                                                               .mean = n.mean.data<T>(),
-                                                               .rstd = n.rstd.data<T>(),
-                                                               .weight = data_or_null<T>(n.weight),
-                                                               .dy = dy.data<T>(),
-                                                               .dx = dx.mutable_data<T>(),
-                                                               .dweight = dweight.mutable_data<T>(),
-                                                               .dbias = dbias.mutable_data<T>(),
-                                                               .relu_y = data_or_null<T>(n.relu_y),
-                                                               .dadd = dadd.defined() ? dadd.mutable_data<T>() : nullptr});
+    kernels::batch_norm_backward(
+        kernels::BatchNormBackward<T>{.shape = channels_of(dy),
+                                      .own_statistics = n.own_statistics,
+                                      .x = n.x.data<T>(),
+                                      .mean = n.mean.data<T>(),
+                                      .rstd = n.rstd.data<T>(),
+                                      .weight = data_or_null<T>(n.weight),
+                                      .dy = dy.data<T>(),
+                                      .dx = dx.mutable_data<T>(),
+                                      .dweight = dweight.mutable_data<T>(),
+                                      .dbias = dbias.mutable_data<T>(),
+                                      .relu_y = data_or_null<T>(n.relu_y),
+                                      .dadd = dadd.defined() ? dadd.mutable_data<T>() : nullptr});
   });
   b.add(0, std::move(dx));
   b.add(1, std::move(dweight));

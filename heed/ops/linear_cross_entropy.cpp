@@ -261,7 +261,8 @@ class CountedRows {
   }
 
   bool worthwhile() const { return ids_.defined(); }
-  /// The counted rows of x, in which targets have `shape`: […] -> [counted], […, E] -> [counted, E].
+  /// The counted rows of x, in which targets have `shape`: […] -> [counted], […, E] -> [counted,
+  /// E].
   Tensor of(const Tensor& x) const {
     Shape flat{numel(shape_)};
     if (x.rank() > shape_.rank()) flat.push_back(x.size(-1));
@@ -351,8 +352,8 @@ LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
       rows_at_once);
   const Classes classes = classes_of(targets, weight.size(0), options.ignore_index);
   if (const CountedRows rows(targets, classes); rows.worthwhile()) {
-    LinearCrossEntropy result = linear_cross_entropy(rows.of(x), weight, rows.of(targets), options,
-                                                     rows_at_once, bias);
+    LinearCrossEntropy result =
+        linear_cross_entropy(rows.of(x), weight, rows.of(targets), options, rows_at_once, bias);
     result.log_likelihoods = rows.back(result.log_likelihoods);
     return result;
   }

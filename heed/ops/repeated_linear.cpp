@@ -17,7 +17,8 @@ namespace {
 // All axes but the last merged into one: [rows, features].
 Tensor flat_rows(const Tensor& x) { return view::reshape(contiguous_copy(x), {-1, x.size(-1)}); }
 
-// The weight as products read it fast: rows that collide in the cache are copied once, for all uses.
+// The weight as products read it fast: rows that collide in the cache are copied once, for all
+// uses.
 Tensor with_fast_rows(const Tensor& weight) {
   const bool copies = weight.dtype() == DType::f32 && weight.strides()[1] == 1 &&
                       kernels::rows_collide(weight.strides()[0]);
