@@ -235,23 +235,16 @@ class BackwardCell {
   void store_rows(std::int64_t from, std::int64_t to) {
     const T scale = program_.additive == nullptr ? program_.scale : T(1);
     for (std::int64_t k = from; k < to; ++k) {
-      const auto put_keys = pass_.add.dk ? add_row : store_row;
-      const auto put_values = pass_.add.dv ? add_row : store_row;
-      put_keys(d_keys(k), D_, scale, pass_.dk.at(at_.batch, at_.head, k));
-      put_values(d_values(k), Dv_, T(1), pass_.dv.at(at_.batch, at_.head, k));
+      put_row(d_keys(k), D_, scale, pass_.add.dk, pass_.dk.at(at_.batch, at_.head, k));
+      put_row(d_values(k), Dv_, T(1), pass_.add.dv, pass_.dv.at(at_.batch, at_.head, k));
     }
   }
-  static void store_row(const T* from, std::int64_t n, T scale, T* to) {
+  // Adding rounds twice, as if the row were stored and added later.
+  static void put_row(const T* from, std::int64_t n, T scale, bool add, T* to) {
     const V factor = hn::Set(TagOf<T>(), scale);
     map_row<Whole, T>(n, [=](auto part, std::int64_t i) HWY_ATTR {
-      part.store(hn::Mul(part.load(from + i), factor), to + i);
-    });
-  }
-  // Rounds twice, as if the row were stored and added later.
-  static void add_row(const T* from, std::int64_t n, T scale, T* to) {
-    const V factor = hn::Set(TagOf<T>(), scale);
-    map_row<Whole, T>(n, [=](auto part, std::int64_t i) HWY_ATTR {
-      part.store(hn::Add(part.load(to + i), hn::Mul(part.load(from + i), factor)), to + i);
+      const V x = hn::Mul(part.load(from + i), factor);
+      part.store(add ? hn::Add(part.load(to + i), x) : x, to + i);
     });
   }
 
