@@ -241,9 +241,8 @@ class BackwardCell {
   }
   // Adding rounds twice, as if the row were stored and added later.
   static void put_row(const T* from, std::int64_t n, T scale, bool add, T* to) {
-    const V factor = hn::Set(TagOf<T>(), scale);
     map_row<Whole, T>(n, [=](auto part, std::int64_t i) HWY_ATTR {
-      const V x = hn::Mul(part.load(from + i), factor);
+      const V x = hn::Mul(part.load(from + i), hn::Set(TagOf<T>(), scale));
       part.store(add ? hn::Add(part.load(to + i), x) : x, to + i);
     });
   }
