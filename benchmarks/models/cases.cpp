@@ -3,8 +3,10 @@
 #include <cstdlib>
 
 #include "benchmarks/models/language_case.h"
+#include "benchmarks/models/picture_case.h"
 #include "benchmarks/models/recurrent_case.h"
 #include "benchmarks/models/translator_case.h"
+#include "benchmarks/support/measure.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/error.h"
 
@@ -33,6 +35,7 @@ std::unique_ptr<TrainedModel> make_luong() {
   return std::make_unique<TrainedRecurrent>(luong_translator(), kWordCorpus);
 }
 
+std::unique_ptr<TrainedModel> make_resnet() { return std::make_unique<TrainedResNet>(); }
 std::unique_ptr<TrainedModel> make_gpt() { return std::make_unique<TrainedLanguageModel>(); }
 
 constexpr ModelCase kCases[] = {
@@ -41,10 +44,16 @@ constexpr ModelCase kCases[] = {
     {"bahdanau", "GRU translator with Bahdanau's attention, 2048 tokens", 1.3, 3, false,
      make_bahdanau},
     {"luong", "LSTM translator with Luong's attention, 2048 tokens", 1.3, 3, false, make_luong},
+    {"resnet", "ResNet-20, 128 pictures of 32 x 32", 1.0, 5, true, make_resnet},
     {"gpt", "language model of nanoGPT's size for CPUs", 2.0, 5, true, make_gpt},
 };
 
 }  // namespace
+
+void repeat_step(Optimizer& optimizer) {
+  optimizer.step({.rate = kRepeatedRate});
+  optimizer.zero_grad();
+}
 
 void TrainedModel::step(std::int64_t batch) {
   forward(batch, [](const char* /*part*/) {}).backward();
@@ -65,6 +74,7 @@ std::span<const ModelCase> model_cases() {
 }
 
 std::span<const int> threads_of(const ModelCase& item) {
+  if (counts_cpu_time()) return std::span(kThreads).first(1);
   const bool all = item.cheap || std::getenv("HEED_BENCH_ALL") != nullptr;
   return std::span(kThreads).subspan(all ? 0 : 1);
 }
@@ -73,7 +83,7 @@ const ModelCase& model_case(std::string_view name) {
   for (const ModelCase& known : kCases) {
     if (known.name == name) return known;
   }
-  HEED_CHECK(false, "[bench] no model '{}': tiny, base, bahdanau, luong or gpt", name);
+  HEED_CHECK(false, "[bench] no model '{}': tiny, base, bahdanau, luong, resnet or gpt", name);
   return kCases[0];
 }
 

@@ -1,5 +1,6 @@
 // The models of the benchmarks, with their batches and optimisers: Transformer-Tiny,
-// Transformer-base and recurrent networks as translators, and a small language model.
+// Transformer-base and recurrent networks as translators, a small language model and a residual
+// network.
 // benchmarks/peer/models_cases.py builds the same models in PyTorch from the file that save()
 // writes.
 #pragma once
@@ -11,8 +12,15 @@
 
 #include "heed/base/threads.h"
 #include "heed/nn/module.h"
+#include "heed/training/optimizer.h"
 
 namespace heed::bench {
+
+/// The learning rate of all models: small, because the same batches are repeated.
+inline constexpr double kRepeatedRate = 1e-5;
+
+/// One update with that rate.
+void repeat_step(Optimizer& optimizer);
 
 /// Called after each part of the forward pass, with its name.
 using Mark = FunctionRef<void(const char* part)>;
@@ -23,8 +31,9 @@ class TrainedModel {
   virtual ~TrainedModel() = default;
 
   virtual std::int64_t batches() const = 0;
-  /// Predicted tokens of a batch, without padding.
+  /// Predicted tokens of a batch, without padding, or what else unit() says.
   virtual std::int64_t tokens(std::int64_t batch) const = 0;
+  virtual const char* unit() const { return "tokens"; }
   /// The mean loss of a batch, on the tape.
   virtual Tensor forward(std::int64_t batch, Mark mark) = 0;
   /// Clips gradients, if the recipe of the model does, and steps the optimiser.

@@ -75,6 +75,17 @@ std::vector<Batch> multi30k_batches(const CorpusShape& shape) {
   return batches;
 }
 
+std::vector<NamedTensor> with_batches(std::vector<NamedTensor> tensors,
+                                      std::span<const Batch> batches) {
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    tensors.push_back({fmt::format("batch.{}.source", i), batches[i].source});
+    tensors.push_back({fmt::format("batch.{}.lengths", i), batches[i].source_lengths});
+    tensors.push_back({fmt::format("batch.{}.target", i), batches[i].target});
+    tensors.push_back({fmt::format("batch.{}.expected", i), batches[i].expected});
+  }
+  return tensors;
+}
+
 std::string lengths_source() {
   return corpus_there() ? "sentence lengths of Multi30k"
                         : "sentence lengths drawn to be like Multi30k's, which is absent";

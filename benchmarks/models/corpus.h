@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "heed/data/batch.h"
+#include "heed/nn/module.h"
 
 namespace heed::bench {
 
@@ -18,6 +20,10 @@ struct CorpusShape {
 
 /// Batches of sentences of similar length, the same ones in every run.
 std::vector<Batch> multi30k_batches(const CorpusShape& shape);
+
+/// The tensors with those of the batches, "batch.0.source" and so on, for the peer.
+std::vector<NamedTensor> with_batches(std::vector<NamedTensor> tensors,
+                                      std::span<const Batch> batches);
 
 /// The source of the lengths, for the report.
 std::string lengths_source();

@@ -9,7 +9,6 @@ namespace heed::bench {
 namespace {
 
 constexpr std::int64_t kVocabulary = 65, kBatch = 12, kBlock = 64;
-constexpr double kRate = 1e-5;  // small, because the same batch is repeated
 constexpr double kBeta2 = 0.99, kDecay = 0.1, kMaxNorm = 1.0;
 
 Tensor random_ids(Generator& generator) {
@@ -53,7 +52,7 @@ Tensor TrainedLanguageModel::forward(std::int64_t /*batch*/, Mark mark) {
 
 void TrainedLanguageModel::update() {
   const ClippedGradient gradient = clip(optimizer_.parameters(), kMaxNorm);
-  optimizer_.step({.rate = kRate, .gradient_scale = gradient.scale});
+  optimizer_.step({.rate = kRepeatedRate, .gradient_scale = gradient.scale});
   optimizer_.zero_grad();
 }
 
@@ -70,7 +69,7 @@ void TrainedLanguageModel::save(const std::filesystem::path& path) {
                 {"hidden", fmt::to_string(config.block.hidden_size())},
                 {"layers", fmt::to_string(config.layers)},
                 {"block", fmt::to_string(kBlock)},
-                {"rate", fmt::to_string(kRate)},
+                {"rate", fmt::to_string(kRepeatedRate)},
                 {"beta2", fmt::to_string(kBeta2)},
                 {"weight_decay", fmt::to_string(kDecay)},
                 {"max_norm", fmt::to_string(kMaxNorm)}});

@@ -5,7 +5,6 @@
 namespace heed::bench {
 namespace {
 
-constexpr double kRecurrentRate = 1e-5;  // small, because the same batches are repeated
 constexpr double kRecurrentBeta2 = 0.999;
 
 RecurrentTranslatorConfig with_vocabulary(RecurrentTranslatorConfig config, std::int64_t size) {
@@ -45,29 +44,16 @@ Tensor TrainedRecurrent::forward(std::int64_t number, Mark mark) {
   return loss;
 }
 
-void TrainedRecurrent::update() {
-  optimizer_.step({.rate = kRecurrentRate});
-  optimizer_.zero_grad();
-}
-
 void TrainedRecurrent::save(const std::filesystem::path& path) {
-  std::vector<NamedTensor> tensors = model_.named_parameters();
-  for (std::size_t i = 0; i < batches_.size(); ++i) {
-    const Batch& batch = batches_[i];
-    tensors.push_back({fmt::format("batch.{}.source", i), batch.source});
-    tensors.push_back({fmt::format("batch.{}.lengths", i), batch.source_lengths});
-    tensors.push_back({fmt::format("batch.{}.target", i), batch.target});
-    tensors.push_back({fmt::format("batch.{}.expected", i), batch.expected});
-  }
   const RecurrentTranslatorConfig& config = model_.config();
-  save_tensors(tensors, path,
+  save_tensors(with_batches(model_.named_parameters(), batches_), path,
                {{"kind", config.decoder.feeding == Feeding::context ? "bahdanau" : "luong"},
                 {"vocabulary", fmt::to_string(config.target_vocabulary)},
                 {"embed", fmt::to_string(config.decoder.embed)},
                 {"hidden", fmt::to_string(config.decoder.hidden)},
                 {"layers", fmt::to_string(config.decoder.layers)},
                 {"dropout", fmt::to_string(config.dropout)},
-                {"rate", fmt::to_string(kRecurrentRate)},
+                {"rate", fmt::to_string(kRepeatedRate)},
                 {"beta2", fmt::to_string(kRecurrentBeta2)}});
 }
 

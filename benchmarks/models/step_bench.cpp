@@ -1,11 +1,12 @@
 // Whole training steps of whole models against PyTorch: forward, smoothed cross entropy, backward,
 // clipping if the recipe has it, Adam. Same parameters, batches and threads, measured in turn.
 // HEED_BENCH_MODEL=tiny measures only one model, HEED_BENCH_ALL=1 measures all of them on one
-// thread too.
+// thread too, HEED_BENCH_EAGER=1 leaves out the compiled models, whose compilation takes minutes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "benchmarks/models/corpus.h"
@@ -67,7 +68,7 @@ class Duel {
     Result best{1e30, 1e30, 1e30};
     for (int round = 0; round < rounds; ++round) {
       if (best.eager <= kMuchSlower * best.compiled) ask(best.eager, "eager", batch, threads);
-      if (best.compiled <= kMuchSlower * best.eager || round == 0)
+      if (compiles_ && (best.compiled <= kMuchSlower * best.eager || round == 0))
         ask(best.compiled, "compile", batch, threads);
       Peer::settle();
       for (int i = 0; i < kStepRepeats; ++i) best.ours = std::min(best.ours, seconds(step));
@@ -85,6 +86,7 @@ class Duel {
   Peer& peer_;
   TrainedModel& model_;
   PeerFile file_;
+  bool compiles_ = std::getenv("HEED_BENCH_EAGER") == nullptr;
 };
 
 void compare(Report& report, Peer& peer, const ModelCase& item) {
@@ -95,11 +97,14 @@ void compare(Report& report, Peer& peer, const ModelCase& item) {
   const double difference = duel.check();
   for (const int threads : threads_of(item)) {
     const Duel::Result result = duel.run(threads, item.rounds);
-    const auto rate = [&](double time) { return static_cast<double>(tokens) / time; };
-    report.add({"training steps against PyTorch (the faster of eager and compiled)",
+    const auto rate = [&](double time) {
+      return fmt::format("{:.0f} {}/s", static_cast<double>(tokens) / time, model->unit());
+    };
+    report.add({fmt::format("training steps against PyTorch (the faster of eager and compiled){}",
+                            counts_cpu_time() ? ", CPU time" : ""),
                 std::string(item.title), threads, result.theirs() / result.ours, item.goal,
-                fmt::format("{:.0f} tokens/s", rate(result.ours)),
-                fmt::format("{:.0f} tokens/s PyTorch, {}", rate(result.theirs()),
+                rate(result.ours),
+                fmt::format("{} PyTorch, {}", rate(result.theirs()),
                             result.eager <= result.compiled ? "eager" : "compiled"),
                 difference});
   }

@@ -7,7 +7,6 @@ namespace heed::bench {
 namespace {
 
 constexpr double kLabelSmoothing = 0.1;
-constexpr double kTranslatorRate = 1e-5;  // small, because the same batches are repeated
 constexpr double kTranslatorBeta2 = 0.98;
 
 TransformerConfig with_vocabulary(TransformerConfig config, std::int64_t size) {
@@ -55,22 +54,9 @@ Tensor TrainedTranslator::forward(std::int64_t number, Mark mark) {
   return loss;
 }
 
-void TrainedTranslator::update() {
-  optimizer_.step({.rate = kTranslatorRate});
-  optimizer_.zero_grad();
-}
-
 void TrainedTranslator::save(const std::filesystem::path& path) {
-  std::vector<NamedTensor> tensors = model_.named_parameters();
-  for (std::size_t i = 0; i < batches_.size(); ++i) {
-    const Batch& batch = batches_[i];
-    tensors.push_back({fmt::format("batch.{}.source", i), batch.source});
-    tensors.push_back({fmt::format("batch.{}.lengths", i), batch.source_lengths});
-    tensors.push_back({fmt::format("batch.{}.target", i), batch.target});
-    tensors.push_back({fmt::format("batch.{}.expected", i), batch.expected});
-  }
   const TransformerConfig& config = model_.config();
-  save_tensors(tensors, path,
+  save_tensors(with_batches(model_.named_parameters(), batches_), path,
                {{"kind", "translator"},
                 {"vocabulary", fmt::to_string(config.target_vocabulary)},
                 {"embed", fmt::to_string(config.block.embed)},
@@ -80,7 +66,7 @@ void TrainedTranslator::save(const std::filesystem::path& path) {
                 {"decoder_layers", fmt::to_string(config.decoder_layers)},
                 {"dropout", fmt::to_string(config.block.dropout)},
                 {"label_smoothing", fmt::to_string(kLabelSmoothing)},
-                {"rate", fmt::to_string(kTranslatorRate)},
+                {"rate", fmt::to_string(kRepeatedRate)},
                 {"beta2", fmt::to_string(kTranslatorBeta2)}});
 }
 

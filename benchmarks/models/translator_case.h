@@ -18,7 +18,7 @@ class TrainedTranslator : public TrainedModel {
   std::int64_t batches() const override { return std::ssize(batches_); }
   std::int64_t tokens(std::int64_t batch) const override { return at(batch).target_tokens; }
   Tensor forward(std::int64_t batch, Mark mark) override;
-  void update() override;
+  void update() override { repeat_step(optimizer_); }
   void save(const std::filesystem::path& path) override;
   Module& module() override { return model_; }
 

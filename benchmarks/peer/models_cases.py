@@ -1,5 +1,5 @@
-"""The PyTorch side of the models benchmark: translators and a language model, built as a careful
-user builds them, around scaled_dot_product_attention, nn.GRU and nn.LSTM.
+"""The PyTorch side of the models benchmark: translators, a language model and a residual network,
+built as a careful user builds them, around scaled_dot_product_attention, nn.GRU, nn.LSTM and nn.Conv2d.
 
 Sizes, parameters and batches come from the file that heed writes, so both sides train the same model on
 the same words. Parameters have the names of torch.nn.Transformer.
@@ -277,6 +277,47 @@ class Luong(RecurrentTranslator):
         return self.loss(rows, expected)
 
 
+class ResidualBlock(nn.Module):
+    """Two 3x3 convolutions; the first of a stage halves the picture and has a convolution as shortcut."""
+
+    def __init__(self, channels: int, out: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, out, 3, stride, 1, bias=False)
+        self.norm1 = nn.BatchNorm2d(out)
+        self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
+        self.norm2 = nn.BatchNorm2d(out)
+        self.shortcut = None
+        if channels != out or stride != 1:
+            self.shortcut = nn.Conv2d(channels, out, 1, stride, bias=False)
+            self.shortcut_norm = nn.BatchNorm2d(out)
+
+    def forward(self, x):
+        y = self.norm2(self.conv2(F.relu(self.norm1(self.conv1(x)))))
+        return F.relu(y + (x if self.shortcut is None else self.shortcut_norm(self.shortcut(x))))
+
+
+class ResNet(nn.Module):
+    """He et al. 2016, section 4.2: three stages of three blocks with 16, 32 and 64 channels."""
+
+    def __init__(self, saved: Saved) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
+        self.norm = nn.BatchNorm2d(16)
+        sizes = [(16, 16), (16, 16), (16, 16), (16, 32), (32, 32), (32, 32), (32, 64), (64, 64), (64, 64)]
+        self.blocks = nn.Sequential(*(ResidualBlock(a, b, b // a) for a, b in sizes))
+        self.scores = nn.Linear(64, 10)
+        self.to(memory_format=torch.channels_last)  # a quarter faster than PyTorch's usual layout
+
+    def forward(self, pictures, labels):
+        pictures = pictures.contiguous(memory_format=torch.channels_last)
+        x = self.blocks(F.relu(self.norm(self.conv(pictures))))
+        return F.cross_entropy(self.scores(x.mean(dim=(2, 3))), labels)
+
+    @staticmethod
+    def name_of(name: str) -> str:
+        return name
+
+
 def stack(make, layers: int) -> nn.ModuleDict:
     return nn.ModuleDict({"layers": nn.ModuleList(make() for _ in range(layers))})
 
@@ -286,6 +327,7 @@ KINDS = {
     "language_model": LanguageModel,
     "bahdanau": Bahdanau,
     "luong": Luong,
+    "resnet": ResNet,
 }
 
 
@@ -298,7 +340,8 @@ class Training:
         self.batches = saved.batches()
         self.model = KINDS[saved.about["kind"]](saved)
         named = {self.model.name_of(k): v for k, v in saved.parameters().items()}
-        self.model.load_state_dict(named)
+        counts = {k: v for k, v in self.model.state_dict().items() if k.endswith("batches_tracked")}
+        self.model.load_state_dict(named | counts)  # heed's BatchNorm does not count its batches
         self.max_norm = float(saved.about.get("max_norm", "inf"))
         self.optimiser = self._optimiser(saved)
 

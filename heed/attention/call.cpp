@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "heed/attention/operands.h"
-#include "heed/kernels/attention/backward.h"
 #include "heed/kernels/attention/decode.h"
 #include "heed/kernels/attention/forward.h"
 #include "heed/ops/view.h"
@@ -184,7 +183,18 @@ void AttentionCall::run_backward(const Result& result, Gradients& gradients) con
   };
   if (spec_->has_sinks()) run.d_sinks = gradient_at(spec_->sinks_at());
   if (spec_->is_additive()) run.d_additive = gradient_at(spec_->additive_at());
-  kernels::attention_backward(*program, run);
+  kernels::attention_backward(*program, run, gradients.add);
+}
+
+// A decoder that goes step by step attends to the same keys and values at every step: their
+// gradients are added up where they are, unless they are one gradient.
+bool AttentionCall::adds_in_place(const Backward& b) const {
+  const auto same = [](const Tensor& x, const Tensor& y) {
+    return x.node() == y.node() && x.output_index() == y.output_index();
+  };
+  const bool apart = !same(inputs_[1], inputs_[2]) && !same(inputs_[0], inputs_[1]) &&
+                     !same(inputs_[0], inputs_[2]);
+  return kernels::decode_is_better(shape()) && b.needs(1) && b.needs(2) && apart;
 }
 
 void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp_recorded) const {
@@ -193,8 +203,16 @@ void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp
   gradients.d_output = with_whole_rows(b.dy(0));
   if (log_sum_exp_recorded && b.arrived(1)) gradients.d_log_sum_exp = contiguous_copy(b.dy(1));
   gradients.dq = empty_laid_out_as(q_, shape().D);
-  gradients.dk = empty_laid_out_as(k_, shape().D);
-  gradients.dv = empty_laid_out_as(v_, shape().Dv);
+  const bool in_place = adds_in_place(b);
+  if (in_place) {
+    const Backward::Target dk = b.into(1), dv = b.into(2);
+    gradients.dk = dk.grad;
+    gradients.dv = dv.grad;
+    gradients.add = {.dk = !dk.fresh, .dv = !dv.fresh};
+  } else {
+    gradients.dk = empty_laid_out_as(k_, shape().D);
+    gradients.dv = empty_laid_out_as(v_, shape().Dv);
+  }
   gradients.others.resize(inputs_.size());
   for (std::size_t i = kFirstOfStages; i < inputs_.size(); ++i) {
     if (!b.needs(static_cast<int>(i))) continue;
@@ -203,8 +221,10 @@ void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp
   visit_float("attention", q_.dtype(),
               [&](auto zero) { run_backward<decltype(zero)>(result, gradients); });
   b.add(0, std::move(gradients.dq));
-  b.add(1, std::move(gradients.dk));
-  b.add(2, std::move(gradients.dv));
+  if (!in_place) {
+    b.add(1, std::move(gradients.dk));
+    b.add(2, std::move(gradients.dv));
+  }
   for (std::size_t i = kFirstOfStages; i < inputs_.size(); ++i) {
     if (gradients.others[i].defined()) b.add(static_cast<int>(i), std::move(gradients.others[i]));
   }

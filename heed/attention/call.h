@@ -9,7 +9,7 @@
 #include "heed/attention/spec.h"
 #include "heed/autograd/tape.h"
 #include "heed/base/arena_vector.h"
-#include "heed/kernels/attention/program.h"
+#include "heed/kernels/attention/backward.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed {
@@ -63,13 +63,15 @@ class AttentionCall {
   struct Gradients {
     Tensor d_output, d_log_sum_exp;  // the latter may be undefined
     Tensor dq, dk, dv;
-    TensorList others;  // as long as the inputs; undefined where no gradient is wanted
+    kernels::AddGradients add;  // dk and dv are what other calls have given so far
+    TensorList others;          // as long as the inputs; undefined where no gradient is wanted
   };
 
   template <typename T>
   void run_forward(Result& result, const Observations& observations) const;
   template <typename T>
   void run_backward(const Result& result, Gradients& gradients) const;
+  bool adds_in_place(const Backward& b) const;
   const kernels::AttentionShape& shape() const { return spec_->shape(); }
 
   ArenaVector<std::int64_t> q_starts_, k_starts_;

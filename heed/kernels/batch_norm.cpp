@@ -38,7 +38,8 @@ void moments_of_channel(const ChannelShape& s, std::int64_t channel, const float
   variance[channel] = squares / count;
 }
 
-void norm_channel(const BatchNormForward<float>& c, std::int64_t channel) {
+template <bool kAdd, bool kRelu>
+void norm_planes(const BatchNormForward<float>& c, std::int64_t channel) {
   const F32 d;
   const float weight = c.weight != nullptr ? c.weight[channel] : 1.0f;
   const VF centre = hn::Set(d, c.mean[channel]);
@@ -47,25 +48,69 @@ void norm_channel(const BatchNormForward<float>& c, std::int64_t channel) {
   for (std::int64_t b = 0; b < c.shape.batch; ++b) {
     const std::int64_t at = (b * c.shape.channels + channel) * c.shape.places;
     const float* const x = c.x + at;
+    const float* const add = kAdd ? c.add + at : nullptr;
     float* const y = c.y + at;
     map_row(c.shape.places, [=](auto part, std::int64_t i) HWY_ATTR {
-      part.store(hn::MulAdd(hn::Sub(part.load(x + i), centre), scale, bias), y + i);
+      VF v = hn::MulAdd(hn::Sub(part.load(x + i), centre), scale, bias);
+      if constexpr (kAdd) v = hn::Add(v, part.load(add + i));
+      if constexpr (kRelu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(F32())), v);
+      part.store(v, y + i);
     });
   }
 }
 
-void norm_backward_channel(const BatchNormBackward<float>& c, std::int64_t channel) {
+void norm_channel(const BatchNormForward<float>& c, std::int64_t channel) {
+  const auto run = c.add == nullptr
+                       ? (c.relu ? norm_planes<false, true> : norm_planes<false, false>)
+                       : (c.relu ? norm_planes<true, true> : norm_planes<true, false>);
+  run(c, channel);
+}
+
+// The gradient that arrives before ReLU.
+template <bool kRelu, class Part>
+HWY_INLINE VF arriving(const BatchNormBackward<float>& c, Part part, std::int64_t i) {
+  const VF dy = part.load(c.dy + i);
+  if constexpr (!kRelu) return dy;
+  return hn::IfThenElseZero(hn::Gt(part.load(c.relu_y + i), hn::Zero(F32())), dy);
+}
+
+struct GradientSums {
+  VF dy, along;  // of dy, and of dy times the centred x
+};
+
+// The sums of a channel in one pass, plane after plane; writes dadd too.
+template <bool kRelu>
+void sum_gradients(const BatchNormBackward<float>& c, std::int64_t channel, float& sum,
+                   float& along) {
+  const F32 d;
+  const VF centre = hn::Set(d, c.mean[channel]);
+  sum = along = 0.0f;
+  for (std::int64_t b = 0; b < c.shape.batch; ++b) {
+    const std::int64_t at = (b * c.shape.channels + channel) * c.shape.places;
+    const GradientSums sums = fold_row(
+        c.shape.places, GradientSums{hn::Zero(d), hn::Zero(d)},
+        [&](auto part, std::int64_t i, GradientSums total) HWY_ATTR {
+          const VF dy = arriving<kRelu>(c, part, at + i);
+          const VF centred = hn::Sub(part.load(c.x + at + i), centre);
+          if (c.dadd != nullptr) part.store(dy, c.dadd + at + i);
+          return GradientSums{hn::Add(total.dy, dy), hn::MulAdd(dy, centred, total.along)};
+        },
+        [](GradientSums a, GradientSums b2) HWY_ATTR {
+          return GradientSums{hn::Add(a.dy, b2.dy), hn::Add(a.along, b2.along)};
+        });
+    sum += hn::GetLane(hn::SumOfLanes(d, sums.dy));
+    along += hn::GetLane(hn::SumOfLanes(d, sums.along));
+  }
+}
+
+template <bool kRelu>
+void norm_backward_planes(const BatchNormBackward<float>& c, std::int64_t channel) {
   const F32 d;
   const float rstd = c.rstd[channel];
   const VF centre = hn::Set(d, c.mean[channel]);
-  const float sum = sum_channel(c.shape, channel,
-                                [&](auto part, std::int64_t i, VF total)
-                                    HWY_ATTR { return hn::Add(total, part.load(c.dy + i)); });
-  const float along =
-      rstd * sum_channel(c.shape, channel, [&](auto part, std::int64_t i, VF total) HWY_ATTR {
-        const VF centred = hn::Sub(part.load(c.x + i), centre);
-        return hn::MulAdd(part.load(c.dy + i), centred, total);
-      });
+  float sum, along;
+  sum_gradients<kRelu>(c, channel, sum, along);
+  along *= rstd;
   c.dbias[channel] = sum;
   c.dweight[channel] = along;
   const float weight = c.weight != nullptr ? c.weight[channel] : 1.0f;
@@ -76,14 +121,19 @@ void norm_backward_channel(const BatchNormBackward<float>& c, std::int64_t chann
   const VF slope = hn::Set(d, share * along * rstd);  // of the centred x
   for (std::int64_t b = 0; b < c.shape.batch; ++b) {
     const std::int64_t at = (b * c.shape.channels + channel) * c.shape.places;
-    const float *const x = c.x + at, *const dy = c.dy + at;
-    float* const dx = c.dx + at;
-    map_row(c.shape.places, [=](auto part, std::int64_t i) HWY_ATTR {
-      const VF centred = hn::Sub(part.load(x + i), centre);
-      const VF g = hn::Sub(part.load(dy + i), mean_dy);
-      part.store(hn::Mul(scale, hn::NegMulAdd(centred, slope, g)), dx + i);
+    map_row(c.shape.places, [&](auto part, std::int64_t i) HWY_ATTR {
+      const VF centred = hn::Sub(part.load(c.x + at + i), centre);
+      const VF dy =
+          c.dadd != nullptr ? part.load(c.dadd + at + i) : arriving<kRelu>(c, part, at + i);
+      const VF g = hn::Sub(dy, mean_dy);
+      part.store(hn::Mul(scale, hn::NegMulAdd(centred, slope, g)), c.dx + at + i);
     });
   }
+}
+
+void norm_backward_channel(const BatchNormBackward<float>& c, std::int64_t channel) {
+  const auto run = c.relu_y != nullptr ? norm_backward_planes<true> : norm_backward_planes<false>;
+  run(c, channel);
 }
 
 }  // namespace

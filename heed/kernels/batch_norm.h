@@ -1,6 +1,7 @@
 // Batch normalisation (Ioffe and Szegedy 2015): every channel of a batch of pictures is normalised
 // with the mean and variance of its places in all pictures:
 //   y = (x - mean) * rstd * weight + bias,  rstd = 1 / sqrt(variance + eps).
+// What follows it in residual networks, a sum and ReLU, may be computed in the same passes.
 // A channel is one cell of the grid, so its sums have one order for any number of threads.
 #pragma once
 
@@ -28,11 +29,14 @@ struct BatchNormForward {
   const T* weight;  // [channels], optional
   const T* bias;    // [channels], optional
   T* y;
+  const T* add = nullptr;  // in the shape of y, optional: added to it
+  bool relu = false;       // and max(y, 0) taken at last
 };
 
 /// With g = dy * weight and n = (x - mean) * rstd:
 ///   dx = rstd * (g - mean(g) - n * mean(g n)) if the statistics are those of x, else rstd * g;
 ///   dweight = sum of dy n and dbias = sum of dy, over the places of a channel.
+/// After ReLU, dy counts only where y > 0; then it is also the gradient of what was added.
 template <typename T>
 struct BatchNormBackward {
   ChannelShape shape;
@@ -43,8 +47,10 @@ struct BatchNormBackward {
   const T* weight;  // optional
   const T* dy;
   T* dx;
-  T* dweight;  // [channels]
-  T* dbias;    // [channels]
+  T* dweight;                 // [channels]
+  T* dbias;                   // [channels]
+  const T* relu_y = nullptr;  // forward's y, if it ended in ReLU
+  T* dadd = nullptr;          // of what was added, if wanted
 };
 
 void batch_norm(const BatchNormForward<float>& call);

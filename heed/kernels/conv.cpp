@@ -7,6 +7,7 @@
 #include "heed/base/flops.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/depthwise.h"
+#include "heed/kernels/direct_conv.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/reduce.h"
 #include "heed/kernels/reference/conv.h"
@@ -166,6 +167,7 @@ void add_flops_of(const ConvShape& s) {
 void conv(const ConvShape& s, const float* x, const float* weight, const float* bias, float* y) {
   add_flops_of(s);
   if (s.group_in() == 1) return depthwise(s, x, weight, bias, y);
+  if (is_direct(s)) return direct_conv(s, x, weight, bias, y);
   const Plan p = plan(s, 1);
   const std::int64_t cost = s.group_out() * p.depth * p.pixels;
   parallel_for(s.batch * s.groups * p.pixel_blocks, cost, [&](std::int64_t cell) {
@@ -188,6 +190,7 @@ void conv(const ConvShape& s, const float* x, const float* weight, const float* 
 void conv_backward_input(const ConvShape& s, const float* weight, const float* dy, float* dx) {
   add_flops_of(s);
   if (s.group_in() == 1) return depthwise_backward_input(s, weight, dy, dx);
+  if (is_direct(s)) return direct_conv_backward_input(s, weight, dy, dx);
   const Plan p = plan(s, ceil_div(kCells, std::max<std::int64_t>(s.batch * s.groups, 1)));
   const bool direct = s.window.is_pointwise();
   const std::int64_t cost = s.group_out() * p.channels * p.taps * p.outputs;
@@ -215,6 +218,7 @@ void conv_backward_input(const ConvShape& s, const float* weight, const float* d
 void conv_backward_weight(const ConvShape& s, const float* x, const float* dy, float* dw) {
   add_flops_of(s);
   if (s.group_in() == 1) return depthwise_backward_weight(s, x, dy, dw);
+  if (is_direct(s)) return direct_conv_backward_weight(s, x, dy, dw);
   const Plan p = plan(s, ceil_div(kCells, s.groups));
   const std::int64_t size = s.out_channels * p.depth;
   const std::int64_t items = s.batch * p.pixel_blocks;

@@ -1,6 +1,7 @@
 // Convolution of [batch, channels, plane] with a sliding window, and its two gradients; contiguous.
 // float: patches are copied as columns into a block that fits the cache and multiplied (im2col +
-// gemm). A pointwise kernel needs no copy, and one channel per group is computed in depthwise.h.
+// gemm). A pointwise kernel needs no copy. Strides of 1 are computed in direct_conv.h, and one
+// channel per group in depthwise.h.
 // double: the plain twin in reference/conv.h.
 #pragma once
 

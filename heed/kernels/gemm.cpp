@@ -3,6 +3,7 @@
 #include <dnnl.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "heed/base/arena.h"
 #include "heed/base/error.h"
@@ -57,19 +58,18 @@ Stored stored(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
 // 89): rows a multiple of 1 KiB apart, read as a panel down the rows: 55, copied 87 (64x512x512); a
 // transposed b: 84, copied 88 (400x384x256).
 constexpr std::int64_t kBadStride = 256;
-constexpr std::int64_t kPadding = 16;
 constexpr std::int64_t kUsesForPadding = 48;
 constexpr std::int64_t kUsesForTransposing = 1024;
 
 bool worth_copying(std::int64_t rows, std::int64_t columns) { return rows >= 32 && columns >= 64; }
 
 bool falls_into_few_sets(std::int64_t stride, std::int64_t uses) {
-  return stride % kBadStride == 0 && uses >= kUsesForPadding;
+  return rows_collide(stride) && uses >= kUsesForPadding;
 }
 
 // Copies x row-major with padded rows.
 Matrix<float> padded_copy(Matrix<float> x, std::int64_t rows, std::int64_t columns, float* to) {
-  const std::int64_t leading = columns + kPadding;
+  const std::int64_t leading = columns + kRowPadding;
   copy(make_nest<2>({rows, columns}, {Strides{x.row_stride, x.column_stride}, {leading, 1}}),
        sizeof(float), x.data, to);
   return {to, leading, 1};
@@ -131,6 +131,10 @@ void gemm_grid(const GemmCall<T>& call) {
   const std::int64_t across = (s.n + t.columns - 1) / t.columns;
   const std::int64_t down = (s.m + t.rows - 1) / t.rows;
   const std::int64_t cost = t.rows * t.columns * std::max<std::int64_t>(s.k, 1);
+  // Of many small products, one call of the system for all; a signal waits a millisecond at most.
+  constexpr std::int64_t kSmall = std::int64_t{1} << 24;
+  std::optional<SignalBlock> block;
+  if (batch > 1 && batch * down * across * cost <= kSmall) block.emplace();
   parallel_for(batch * down * across, cost, [&](std::int64_t cell) {
     const std::int64_t column = cell % across * t.columns;
     const std::int64_t row = cell / across % down * t.rows;
@@ -147,6 +151,8 @@ void gemm_grid(const GemmCall<T>& call) {
 }
 
 }  // namespace
+
+bool rows_collide(std::int64_t row_stride) { return row_stride % kBadStride == 0; }
 
 bool gemm_reads(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
                 std::int64_t column_stride) {
@@ -189,8 +195,8 @@ void gemm(const GemmCall<float>& call) {
   const bool copy_a = one && a.row_stride == 1 && a.column_stride != 1 && worth_copying(s.k, s.m) &&
                       falls_into_few_sets(a.column_stride, s.n);
   if (!copy_a && !copy_b) return gemm_grid(call);
-  const Scratch<float> room_a(copy_a ? s.k * (s.m + kPadding) : 0);
-  const Scratch<float> room_b(copy_b ? s.k * (s.n + kPadding) : 0);
+  const Scratch<float> room_a(copy_a ? s.k * (s.m + kRowPadding) : 0);
+  const Scratch<float> room_b(copy_b ? s.k * (s.n + kRowPadding) : 0);
   GemmCall<float> copied = call;
   if (copy_b) copied.b = padded_copy(b, s.k, s.n, room_b.data());
   if (copy_a) {

@@ -27,6 +27,11 @@ struct GemmShape {
 bool gemm_reads(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
                 std::int64_t column_stride);
 
+/// Whether rows so far apart fall into few sets of the cache. gemm copies such a right factor at
+/// each call; callers that use it often can keep a copy, with kRowPadding more elements a row.
+bool rows_collide(std::int64_t row_stride);
+inline constexpr std::int64_t kRowPadding = 16;
+
 /// c[m, n] = beta * c + a[m, k] b[k, n] on the calling thread, for callers with their own grid.
 /// beta is 0 or 1; rows of c are `ldc` apart.
 void gemm_serial(GemmShape shape, Matrix<float> a, Matrix<float> b, float beta, float* c,

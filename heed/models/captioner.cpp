@@ -150,7 +150,7 @@ void Captioner::visit(ParameterVisitor& visitor) {
 
 Memory Captioner::encode(const Tensor& pictures) const {
   check_pictures("captioner", config_.picture, pictures);
-  Tensor x = relu(norm(conv(pictures)));                   // [B, stem, H, W]
+  Tensor x = norm.with_relu(conv(pictures));               // [B, stem, H, W]
   for (const ResidualBlock& block : blocks) x = block(x);  // [B, E, rows, columns]
   const auto [rows, columns] = config_.cells();
   const Tensor flat = reshape(x, {x.size(0), config_.cell_size(), rows * columns});  // [B, E, S]

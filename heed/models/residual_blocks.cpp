@@ -1,7 +1,5 @@
 #include "heed/models/residual_blocks.h"
 
-#include "heed/ops/elementwise.h"
-
 namespace heed {
 
 Conv2d same_conv(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
@@ -36,9 +34,9 @@ void ResidualBlock::visit(ParameterVisitor& visitor) {
 }
 
 Tensor ResidualBlock::operator()(const Tensor& x) const {
-  const Tensor y = norm2(conv2(relu(norm1(conv1(x)))));                    // [B, out, H', W']
+  const Tensor y = conv2(norm1.with_relu(conv1(x)));                       // [B, out, H', W']
   const Tensor skipped = shortcut ? (*shortcut_norm)((*shortcut)(x)) : x;  // [B, out, H', W']
-  return relu(y + skipped);
+  return norm2.with_relu(y, skipped);
 }
 
 std::vector<ResidualBlock> residual_blocks(const ResidualStages& config, Generator& generator) {

@@ -1,7 +1,6 @@
 #include "heed/models/resnet.h"
 
 #include "heed/base/error.h"
-#include "heed/ops/elementwise.h"
 #include "heed/ops/reduce.h"
 
 namespace heed {
@@ -63,7 +62,7 @@ void ResNet::visit(ParameterVisitor& visitor) {
 Tensor ResNet::operator()(const Tensor& pictures, std::vector<LayerWeights>* weights) const {
   check_pictures("resnet", config_.sizes.picture, pictures);
   if (weights != nullptr) weights->assign(attention ? 1 : 0, {});
-  Tensor x = relu(norm(conv(pictures)));  // [B, stem, H, W]
+  Tensor x = norm.with_relu(conv(pictures));  // [B, stem, H, W]
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     x = blocks[i](x);
     if (attention && std::cmp_equal(i, config_.blocks)) {  // the first block of the second stage

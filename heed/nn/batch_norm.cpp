@@ -1,6 +1,5 @@
 #include "heed/nn/batch_norm.h"
 
-#include "heed/ops/batch_norm.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 
@@ -22,19 +21,19 @@ void BatchNorm::visit(ParameterVisitor& visitor) {
   visitor.buffer("running_var", running_var);
 }
 
-Tensor BatchNorm::operator()(const Tensor& x) const {
+// `options` say what follows the norm.
+Tensor BatchNorm::apply(const Tensor& x, BatchNormOptions options) const {
   HEED_CHECK(x.rank() >= 2 && x.size(1) == config_.channels,
              "[batch_norm] x {}: it must be [B, {}, …]", to_string(x.shape()), config_.channels);
+  options.weight = weight;
+  options.bias = bias;
+  options.eps = config_.eps;
   if (!training()) {
-    return batch_norm(x, {.weight = weight,
-                          .bias = bias,
-                          .mean = running_mean,
-                          .variance = running_var,
-                          .eps = config_.eps})
-        .y;
+    options.mean = running_mean;
+    options.variance = running_var;
+    return batch_norm(x, options).y;
   }
-  const BatchNormResult result =
-      batch_norm(x, {.weight = weight, .bias = bias, .eps = config_.eps});
+  const BatchNormResult result = batch_norm(x, options);
   follow(result.mean, result.variance, x.numel() / config_.channels);
   return result.y;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "heed/nn/module.h"
+#include "heed/ops/batch_norm.h"
 
 namespace heed {
 
@@ -24,12 +25,17 @@ class BatchNorm : public Module {
   void visit(ParameterVisitor& visitor) override;
   /// x [B, channels, …] -> the same shape. In training mode a call changes the running averages;
   /// calls on several threads must not share a layer then.
-  Tensor operator()(const Tensor& x) const;
+  Tensor operator()(const Tensor& x) const { return apply(x, {}); }
+  /// relu(norm(x) + add), fused; `add` may be undefined.
+  Tensor with_relu(const Tensor& x, const Tensor& add = {}) const {
+    return apply(x, {.add = add, .relu = true});
+  }
 
   Tensor weight, bias;               // [channels]
   Tensor running_mean, running_var;  // [channels]; the variance is divided by n - 1
 
  private:
+  Tensor apply(const Tensor& x, BatchNormOptions options) const;
   void follow(const Tensor& mean, const Tensor& variance, std::int64_t count) const;
 
   BatchNormConfig config_;

@@ -35,12 +35,17 @@ void check_operands(const Tensor& x, const BatchNormOptions& options) {
   check_per_channel("variance", options.variance, x);
   HEED_CHECK(options.mean.defined() == options.variance.defined(),
              "[batch_norm] only one of mean and variance is given: give both, or none");
+  HEED_CHECK(!options.add.defined() ||
+                 (options.add.shape() == x.shape() && options.add.dtype() == x.dtype()),
+             "[batch_norm] what is added is {} {}, x is {} {}: they must agree",
+             name_of(options.add.dtype()), to_string(options.add.shape()), name_of(x.dtype()),
+             to_string(x.shape()));
 }
 
 Tensor dense(const Tensor& x) { return x.defined() ? contiguous_copy(x.detach()) : Tensor(); }
 
 template <typename T>
-const T* per_channel(const Tensor& x) {
+const T* data_or_null(const Tensor& x) {
   return x.defined() ? x.data<T>() : nullptr;
 }
 
@@ -48,6 +53,7 @@ const T* per_channel(const Tensor& x) {
 struct Normalised {
   bool own_statistics;
   Tensor x, weight, mean, rstd;
+  Tensor relu_y;  // the result, if it ended in ReLU
 };
 
 void send_back(Backward& b, const Normalised& n) {
@@ -55,22 +61,27 @@ void send_back(Backward& b, const Normalised& n) {
   const Shape channels{dy.size(1)};
   Tensor dx = empty_like(dy), dweight = empty(channels, dy.dtype());
   Tensor dbias = empty(channels, dy.dtype());
+  Tensor dadd = b.needs(3) ? empty_like(dy) : Tensor();
   visit_float("batch_norm", dy.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    kernels::batch_norm_backward(kernels::BatchNormBackward<T>{.shape = channels_of(dy),
-                                                               .own_statistics = n.own_statistics,
-                                                               .x = n.x.data<T>(),
-                                                               .mean = n.mean.data<T>(),
-                                                               .rstd = n.rstd.data<T>(),
-                                                               .weight = per_channel<T>(n.weight),
-                                                               .dy = dy.data<T>(),
-                                                               .dx = dx.mutable_data<T>(),
-                                                               .dweight = dweight.mutable_data<T>(),
-                                                               .dbias = dbias.mutable_data<T>()});
+    kernels::batch_norm_backward(
+        kernels::BatchNormBackward<T>{.shape = channels_of(dy),
+                                      .own_statistics = n.own_statistics,
+                                      .x = n.x.data<T>(),
+                                      .mean = n.mean.data<T>(),
+                                      .rstd = n.rstd.data<T>(),
+                                      .weight = data_or_null<T>(n.weight),
+                                      .dy = dy.data<T>(),
+                                      .dx = dx.mutable_data<T>(),
+                                      .dweight = dweight.mutable_data<T>(),
+                                      .dbias = dbias.mutable_data<T>(),
+                                      .relu_y = data_or_null<T>(n.relu_y),
+                                      .dadd = dadd.defined() ? dadd.mutable_data<T>() : nullptr});
   });
   b.add(0, std::move(dx));
   b.add(1, std::move(dweight));
   b.add(2, std::move(dbias));
+  if (dadd.defined()) b.add(3, std::move(dadd));
 }
 
 }  // namespace
@@ -86,8 +97,9 @@ BatchNormResult batch_norm(const Tensor& x, const BatchNormOptions& options) {
                .x = contiguous_copy(x.detach()),
                .weight = dense(options.weight),
                .mean = dense(options.mean),
-               .rstd = {}};
-  const Tensor bias = dense(options.bias);
+               .rstd = {},
+               .relu_y = {}};
+  const Tensor bias = dense(options.bias), add = dense(options.add);
   BatchNormResult result{.y = empty_like(n.x), .mean = {}, .variance = dense(options.variance)};
   visit_float("batch_norm", x.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -105,12 +117,15 @@ BatchNormResult batch_norm(const Tensor& x, const BatchNormOptions& options) {
                                                      .x = n.x.data<T>(),
                                                      .mean = n.mean.data<T>(),
                                                      .rstd = n.rstd.data<T>(),
-                                                     .weight = per_channel<T>(n.weight),
-                                                     .bias = per_channel<T>(bias),
-                                                     .y = result.y.mutable_data<T>()});
+                                                     .weight = data_or_null<T>(n.weight),
+                                                     .bias = data_or_null<T>(bias),
+                                                     .y = result.y.mutable_data<T>(),
+                                                     .add = data_or_null<T>(add),
+                                                     .relu = options.relu});
   });
   result.mean = n.mean;
-  result.y = record("batch_norm", {x, options.weight, options.bias}, std::move(result.y),
+  if (options.relu) n.relu_y = result.y;
+  result.y = record("batch_norm", {x, options.weight, options.bias, options.add}, result.y,
                     [n = std::move(n)](Backward& b) { send_back(b, n); });
   return result;
 }

@@ -12,6 +12,9 @@ struct BatchNormOptions {
   /// Statistics [C] to normalise with, both or none. Undefined: those of x.
   Tensor mean = {}, variance = {};
   double eps = 1e-5;  // added to the variance
+  /// What follows in residual networks, fused: relu(norm(x) + add).
+  Tensor add = {};  // in the shape of x; undefined: 0
+  bool relu = false;
 };
 
 /// The result, and the statistics that it was normalised with, without gradient.
@@ -20,7 +23,8 @@ struct BatchNormResult {
   Tensor mean, variance;  // [C]; the variance is divided by n
 };
 
-/// (x - mean) / sqrt(variance + eps) * weight + bias for each channel of x [B, C, …].
+/// (x - mean) / sqrt(variance + eps) * weight + bias for each channel of x [B, C, …]; then `add` is
+/// added and `relu` applied. The plain equivalent of these two is relu(batch_norm(x).y + add).
 BatchNormResult batch_norm(const Tensor& x, const BatchNormOptions& options = {});
 
 }  // namespace heed

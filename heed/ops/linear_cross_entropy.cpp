@@ -14,6 +14,8 @@
 #include "heed/kernels/gemm.h"
 #include "heed/ops/classes.h"
 #include "heed/ops/copy_cross_entropy.h"
+#include "heed/ops/index.h"
+#include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "heed/tensor/view.h"
@@ -243,6 +245,41 @@ double share_of(const CrossEntropyOptions& options, std::int64_t counted) {
   return 1.0 / static_cast<double>(std::max<std::int64_t>(1, counted));
 }
 
+// The rows that count, of a call in which enough others do not: padding would take its share of the
+// three products. A row is copied twice, which is little beside V products of it.
+class CountedRows {
+ public:
+  CountedRows(const Tensor& targets, const Classes& classes) : shape_(targets.shape()) {
+    constexpr std::int64_t kWorthwhile = 32;  // one row in so many is left out
+    const std::int64_t all = targets.numel();
+    if (classes.counted == 0 || kWorthwhile * (all - classes.counted) < all) return;
+    ids_ = empty({classes.counted}, DType::i64);
+    std::int64_t* to = ids_.mutable_data<std::int64_t>();
+    for (std::int64_t row = 0; row < all; ++row) {
+      if (classes.targets.data<std::int64_t>()[row] != kernels::kIgnoredTarget) *to++ = row;
+    }
+  }
+
+  bool worthwhile() const { return ids_.defined(); }
+  /// The counted rows of x, in which targets have `shape`: […] -> [counted], […, E] -> [counted,
+  /// E].
+  Tensor of(const Tensor& x) const {
+    Shape flat{numel(shape_)};
+    if (x.rank() > shape_.rank()) flat.push_back(x.size(-1));
+    return index_select(reshape(x, flat), 0, ids_);
+  }
+  /// The reverse, without gradient: [counted] -> […], 0 elsewhere.
+  Tensor back(const Tensor& x) const {
+    const NoGrad no_grad;
+    const Tensor none = zeros({numel(shape_)}, x.dtype());
+    return view::reshape(scatter_add(none, 0, ids_, x), shape_);
+  }
+
+ private:
+  Shape shape_;
+  Tensor ids_;
+};
+
 // The inputs of a call in one piece of memory each, with the gradients that are wanted.
 struct Operands {
   Operands(const Tensor& of, const Tensor& by, const Tensor& plus, bool taped)
@@ -314,6 +351,12 @@ LinearCrossEntropy linear_cross_entropy(const Tensor& x, const Tensor& weight,
       "[linear_cross_entropy] rows_at_once {}: it must be 1 or more, or 0 to choose automatically",
       rows_at_once);
   const Classes classes = classes_of(targets, weight.size(0), options.ignore_index);
+  if (const CountedRows rows(targets, classes); rows.worthwhile()) {
+    LinearCrossEntropy result =
+        linear_cross_entropy(rows.of(x), weight, rows.of(targets), options, rows_at_once, bias);
+    result.log_likelihoods = rows.back(result.log_likelihoods);
+    return result;
+  }
   Operands operands(x, weight, bias, detail::wants_tape(detail::TensorRefs{x, weight, bias}));
   const double share = share_of(options, classes.counted);
   LinearCrossEntropy result{{}, 0.0, classes.counted, empty(targets.shape(), x.dtype())};
@@ -346,6 +389,12 @@ LinearCrossEntropy copy_cross_entropy(const Tensor& x, const Tensor& weight, con
   }
   const Foreign known(targets, weight.size(0), options.ignore_index);
   const Classes classes = classes_of(known.targets, weight.size(0), options.ignore_index);
+  if (const CountedRows rows(targets, classes); rows.worthwhile()) {
+    LinearCrossEntropy result = copy_cross_entropy(rows.of(x), weight, rows.of(targets),
+                                                   {rows.of(gate), rows.of(copied)}, options, bias);
+    result.log_likelihoods = rows.back(result.log_likelihoods);
+    return result;
+  }
   const bool taped = detail::wants_tape(detail::TensorRefs{x, weight, bias, gate, copied});
   Operands operands(x, weight, bias, taped);
   const Tensor z = contiguous_copy(gate), q = contiguous_copy(copied);

@@ -52,6 +52,47 @@ TEST(AttentionCall, AnyStridesWillDo) {
        .op = [](auto in) { return attention(in[0], in[1], in[2], {.mask = causal()}); }});
 }
 
+// A decoder's steps attend to the same keys and values: their gradients are added in place, and
+// are what the sum of separate calls has, in every layout and beside other uses.
+TEST(AttentionCall, GradientsOfSharedKeysAddUp) {
+  for (const std::int64_t heads : {1, 2, 4}) {
+    for (const DType dtype : {DType::f32, DType::f64}) {
+      const auto leaf = [&](const Shape& shape, std::uint64_t seed) {
+        return drawn(shape, seed, dtype).requires_grad();
+      };
+      const auto gradients = [&](bool shared, bool between, bool also_summed) {
+        Tensor k = leaf({3, 2, 11, 8}, 2), v = leaf({3, 2, 11, 5}, 3);
+        if (between) k = leaf({3, 11, 2, 8}, 2), v = leaf({3, 11, 2, 5}, 3);
+        const auto seen = [&](const Tensor& x) { return between ? transpose(x, 1, 2) : x * 1.0; };
+        const Tensor keys = seen(k), values = seen(v);
+        Tensor total = also_summed ? sum(keys) * 3.0 + sum(values) : sum(k) * 0.0;
+        for (std::uint64_t step = 0; step < 3; ++step) {
+          const Tensor q = drawn({3, 2 * heads, 1, 8}, 10 + step, dtype);
+          const Tensor y = attention(q, shared ? keys : seen(k), shared ? values : seen(v));
+          total = total + sum(y * drawn(y.shape(), 20 + step, dtype));
+        }
+        total.backward();
+        return std::pair(k.grad(), v.grad());
+      };
+      for (const bool between : {false, true}) {
+        for (const bool summed : {false, true}) {
+          const auto [dk, dv] = gradients(true, between, summed);
+          const auto [dk_plain, dv_plain] = gradients(false, between, summed);
+          EXPECT_LE(test::max_relative_error(dk, dk_plain), dtype == DType::f32 ? 1e-5 : 1e-13);
+          EXPECT_LE(test::max_relative_error(dv, dv_plain), dtype == DType::f32 ? 1e-5 : 1e-13);
+        }
+      }
+    }
+  }
+}
+
+TEST(AttentionCall, OneTensorMayBeQueriesKeysAndValues) {
+  test::check_op(
+      {.name = "attention of x to itself, twice", .shapes = {{2, 2, 5, 4}}, .op = [](auto in) {
+         return attention(in[0], in[0], in[0]) * attention(in[0], in[0], in[0]);
+       }});
+}
+
 TEST(AttentionCall, Bf16IsComputedInF32) {
   const Tensor q = drawn({1, 2, 5, 8}, 1, DType::bf16), k = drawn({1, 2, 6, 8}, 2, DType::bf16);
   const Tensor v = drawn({1, 2, 6, 4}, 3, DType::bf16);

@@ -35,19 +35,21 @@ void expect_near(const std::vector<float>& found, const std::vector<double>& exp
 // Everything that the kernels compute of one input.
 template <typename T>
 struct Results {
-  std::vector<T> mean, variance, y, dx, dweight, dbias;
+  std::vector<T> mean, variance, y, dx, dweight, dbias, dadd;
 };
 
 template <typename T>
 Results<T> run(const ChannelShape& s, const std::vector<T>& x, const std::vector<T>& dy,
-               const std::vector<T>& weight, bool own_statistics) {
+               const std::vector<T>& weight, bool own_statistics, const std::vector<T>& add = {},
+               bool relu = false) {
   const auto channels = static_cast<std::size_t>(s.channels);
   Results<T> r{.mean = std::vector<T>(channels),
                .variance = std::vector<T>(channels),
                .y = std::vector<T>(x.size()),
                .dx = std::vector<T>(x.size()),
                .dweight = std::vector<T>(channels),
-               .dbias = std::vector<T>(channels)};
+               .dbias = std::vector<T>(channels),
+               .dadd = std::vector<T>(add.size())};
   kernels::channel_moments(s, x.data(), r.mean.data(), r.variance.data());
   std::vector<T> rstd;
   for (const T v : r.variance) rstd.push_back(T{1} / std::sqrt(v + static_cast<T>(1e-5)));
@@ -57,17 +59,22 @@ Results<T> run(const ChannelShape& s, const std::vector<T>& x, const std::vector
                                                    .rstd = rstd.data(),
                                                    .weight = weight.data(),
                                                    .bias = nullptr,
-                                                   .y = r.y.data()});
-  kernels::batch_norm_backward(kernels::BatchNormBackward<T>{.shape = s,
-                                                             .own_statistics = own_statistics,
-                                                             .x = x.data(),
-                                                             .mean = r.mean.data(),
-                                                             .rstd = rstd.data(),
-                                                             .weight = weight.data(),
-                                                             .dy = dy.data(),
-                                                             .dx = r.dx.data(),
-                                                             .dweight = r.dweight.data(),
-                                                             .dbias = r.dbias.data()});
+                                                   .y = r.y.data(),
+                                                   .add = add.empty() ? nullptr : add.data(),
+                                                   .relu = relu});
+  kernels::batch_norm_backward(
+      kernels::BatchNormBackward<T>{.shape = s,
+                                    .own_statistics = own_statistics,
+                                    .x = x.data(),
+                                    .mean = r.mean.data(),
+                                    .rstd = rstd.data(),
+                                    .weight = weight.data(),
+                                    .dy = dy.data(),
+                                    .dx = r.dx.data(),
+                                    .dweight = r.dweight.data(),
+                                    .dbias = r.dbias.data(),
+                                    .relu_y = relu ? r.y.data() : nullptr,
+                                    .dadd = add.empty() ? nullptr : r.dadd.data()});
   return r;
 }
 
@@ -80,14 +87,20 @@ TEST(BatchNormKernel, AgreesWithThePlainVersion) {
       const std::vector<double> x = draw(n, 1, 0.7), dy = draw(n, 2, 0.1);
       const std::vector<double> weight = draw(s.channels, 3, 1.0);
       for (const bool own : {false, true}) {
-        const Results<double> plain = run(s, x, dy, weight, own);
-        const Results<float> fast = run(s, narrow(x), narrow(dy), narrow(weight), own);
-        expect_near(fast.mean, plain.mean);
-        expect_near(fast.variance, plain.variance);
-        expect_near(fast.y, plain.y);
-        expect_near(fast.dx, plain.dx);
-        expect_near(fast.dweight, plain.dweight);
-        expect_near(fast.dbias, plain.dbias);
+        for (const bool relu : {false, true}) {
+          for (const std::vector<double>& add : {std::vector<double>(), draw(n, 4, 0.2)}) {
+            const Results<double> plain = run(s, x, dy, weight, own, add, relu);
+            const Results<float> fast =
+                run(s, narrow(x), narrow(dy), narrow(weight), own, narrow(add), relu);
+            expect_near(fast.mean, plain.mean);
+            expect_near(fast.variance, plain.variance);
+            expect_near(fast.y, plain.y);
+            expect_near(fast.dx, plain.dx);
+            expect_near(fast.dweight, plain.dweight);
+            expect_near(fast.dbias, plain.dbias);
+            expect_near(fast.dadd, plain.dadd);
+          }
+        }
       }
     }
   }

@@ -31,6 +31,13 @@ const ConvShape kShapes[] = {
     // Several blocks of channels.
     {1, 150, 9, 1, {{11, 3, 1, 1}, {29, 3, 1, 1}}},
     {1, 2, 3, 1, {{16, 1, 1, 0}, {16, 1, 1, 1}}},
+    // Stride 1 without patches: several pictures, rows in bands, groups, one dimension, dilation,
+    // more padding than outputs need, and a kernel of one row.
+    {17, 5, 7, 1, {{9, 3, 1, 1}, {13, 3, 1, 1}}},
+    {1, 4, 6, 1, {{20, 3, 1, 1}, {8, 3, 1, 1}}},
+    {8, 6, 10, 2, {{6, 3, 1, 0, 2}, {17, 5, 1, 2}}},
+    {16, 3, 5, 1, {{}, {40, 3, 1, 2}}},
+    {33, 2, 1, 1, {{4, 2, 1, 1}, {32, 1, 1, 0}}},
     // Pointwise, with rows 2 KiB apart.
     {1, 70, 5, 1, {{16, 1}, {32, 1}}},
 };

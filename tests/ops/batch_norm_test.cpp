@@ -5,6 +5,7 @@
 
 #include "heed/ops/elementwise.h"
 #include "heed/ops/reduce.h"
+#include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 #include "tests/support/error_message.h"
 #include "tests/support/op_case.h"
@@ -51,6 +52,55 @@ TEST(BatchNorm, GivenStatisticsAreConstants) {
             .gradient_tolerance = 5e-5});
   const Tensor x = zeros({0, 4, 2, 2});
   EXPECT_EQ(batch_norm(x, statistics(x)).y.shape(), x.shape()) << "an empty batch";
+}
+
+// To the bit: the fused op does the same arithmetic, in fewer passes.
+TEST(BatchNorm, ASumAndReluMayFollow) {
+  const Shape shape{3, 5, 4, 7};
+  const auto run = [&](bool fused, bool adds, DType dtype) {
+    Generator same(7);
+    Tensor x = cast_data(normal(shape, 0.5, 2.0, same), dtype).requires_grad();
+    Tensor add = cast_data(normal(shape, 0.0, 1.0, same), dtype).requires_grad();
+    Tensor weight = cast_data(normal({5}, 1.0, 0.5, same), dtype).requires_grad();
+    Tensor bias = cast_data(normal({5}, 0.0, 0.5, same), dtype).requires_grad();
+    const Tensor dy = cast_data(normal(shape, 0.0, 1.0, same), dtype);
+    BatchNormOptions options{.weight = weight, .bias = bias};
+    Tensor y;
+    if (fused) {
+      if (adds) options.add = add;
+      options.relu = true;
+      y = batch_norm(x, options).y;
+    } else {
+      const Tensor norm = batch_norm(x, options).y;
+      y = relu(adds ? norm + add : norm);
+    }
+    sum(y * dy).backward();
+    std::vector<Tensor> all{y.detach(), x.grad(), weight.grad(), bias.grad()};
+    if (adds) all.push_back(add.grad());
+    return all;
+  };
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    for (const bool adds : {false, true}) {
+      const auto fused = run(true, adds, dtype), plain = run(false, adds, dtype);
+      for (std::size_t i = 0; i < plain.size(); ++i) {
+        EXPECT_EQ(test::max_relative_error(fused[i], plain[i]), 0.0) << i;
+      }
+    }
+  }
+  check_op({.name = "batch_norm with a sum and relu",
+            .shapes = {shape, {5}, {5}, shape},
+            .op =
+                [](auto in) {
+                  return batch_norm(in[0],
+                                    {.weight = in[1], .bias = in[2], .add = in[3], .relu = true})
+                      .y;
+                },
+            .tolerance = 1e-5,
+            .gradient_tolerance = 1e-4});
+  EXPECT_EQ(error_message([] {
+              batch_norm(ones({2, 3}), {.add = ones({2, 2})});
+            }),
+            "[batch_norm] what is added is f32 [2, 2], x is f32 [2, 3]: they must agree");
 }
 
 TEST(BatchNorm, ThePlainFormulaGivesTheSame) {

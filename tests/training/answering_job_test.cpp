@@ -9,7 +9,6 @@
 #include "heed/io/file.h"
 #include "heed/models/memory_network.h"
 #include "heed/training/make_job.h"
-#include "heed/training/trainer.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 #include "tests/training/job_case.h"
@@ -112,29 +111,10 @@ TEST_F(AnsweringJobTest, JudgesAnswers) {
   EXPECT_NEAR(test::value_of(made.job->validate(), "accuracy"), 25.0 * right, 1e-9);
 }
 
-// A run that is interrupted and resumed ends with the bits of one that is not: noise and linear
-// start depend on the position only.
+// Noise and linear start depend on the position only.
 TEST_F(AnsweringJobTest, LearnsAndResumesToTheBit) {
-  config_.trainer.valid_freq = config_.trainer.save_freq = "3u";
-  const auto train = [&](const TempDir& folder, const std::string& after, bool resume) {
-    TrainerConfig trainer = config_.trainer;
-    trainer.after = after;
-    const Checkpoints checkpoints(folder.path(), 5);
-    const MadeJob made = make_job(config_, resume ? checkpoints.last() : std::nullopt);
-    Trainer run(*made.job, trainer, {.folder = folder.path()});
-    EXPECT_EQ(run.resume(), resume);
-    run.run();
-    std::vector<float> values;
-    for (const Tensor& parameter : made.job->model().parameters()) {
-      const std::vector<float> own = parameter.to_vector<float>();
-      values.insert(values.end(), own.begin(), own.end());
-    }
-    return values;
-  };
-  const TempDir whole, parts;
-  const std::vector<float> at_once = train(whole, "7u", false);
-  train(parts, "3u", false);
-  EXPECT_EQ(train(parts, "7u", true), at_once);
+  const TempDir parts;
+  test::expect_resumes(config_, parts.path());
 }
 
 TEST_F(AnsweringJobTest, WrongFilesSayWhatIsExpected) {

@@ -13,7 +13,6 @@
 #include "heed/io/file.h"
 #include "heed/models/turing_machine.h"
 #include "heed/training/make_job.h"
-#include "heed/training/trainer.h"
 #include "tests/support/error_message.h"
 #include "tests/support/temp_dir.h"
 #include "tests/training/job_case.h"
@@ -89,29 +88,10 @@ TEST_F(CopyingJobTest, JudgesEveryBit) {
   EXPECT_NEAR(test::value_of(judgements, "accuracy"), 100.0 * right / 9.0, 1e-9);
 }
 
-// A run that is interrupted and resumed ends with the bits of one that is not.
 TEST_F(CopyingJobTest, LearnsAndResumesToTheBit) {
-  config_.trainer.valid_freq = config_.trainer.save_freq = "3u";
   config_.trainer.ema = 0.5;
-  const auto train = [&](const TempDir& folder, const std::string& after, bool resume) {
-    TrainerConfig trainer = config_.trainer;
-    trainer.after = after;
-    const Checkpoints checkpoints(folder.path(), 5);
-    const MadeJob made = make_job(config_, resume ? checkpoints.last() : std::nullopt);
-    Trainer run(*made.job, trainer, {.folder = folder.path()});
-    EXPECT_EQ(run.resume(), resume);
-    run.run();
-    std::vector<float> values;
-    for (const Tensor& parameter : made.job->model().parameters()) {
-      const std::vector<float> own = parameter.to_vector<float>();
-      values.insert(values.end(), own.begin(), own.end());
-    }
-    return values;
-  };
-  const TempDir whole, parts;
-  const std::vector<float> at_once = train(whole, "7u", false);
-  train(parts, "3u", false);
-  EXPECT_EQ(train(parts, "7u", true), at_once);
+  const TempDir parts;
+  test::expect_resumes(config_, parts.path());
   EXPECT_EQ(load_bit_machine(parts.path()).model->inputs(), 4);
 }
 

@@ -1,14 +1,19 @@
-// Helpers of the tests of jobs: a loss that reaches every parameter, and a position in the stream
-// that can be returned to.
+// Helpers of the tests of jobs: a loss that reaches every parameter, a position in the stream that
+// can be returned to, and runs that resume to the bit.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "heed/training/job.h"
+#include "heed/training/make_job.h"
+#include "heed/training/trainer.h"
 #include "tests/models/model_case.h"
+#include "tests/support/temp_dir.h"
 
 namespace heed::test {
 
@@ -49,6 +54,32 @@ inline void expect_goes_back(Job& job, Job& other, int before) {
   EXPECT_EQ(losses_of(job, 4), losses);
   other.seek(there);
   EXPECT_EQ(losses_of(other, 4), losses);
+}
+
+/// Trains a job in a folder up to `after`; returns all parameters.
+inline std::vector<float> train_in(const std::filesystem::path& folder, TrainConfig config,
+                                   const std::string& after, bool resume) {
+  config.trainer.after = after;
+  const Checkpoints checkpoints(folder, 5);
+  const MadeJob made = make_job(config, resume ? checkpoints.last() : std::nullopt);
+  Trainer run(*made.job, config.trainer, {.folder = folder});
+  EXPECT_EQ(run.resume(), resume);
+  run.run();
+  std::vector<float> values;
+  for (const Tensor& parameter : made.job->model().parameters()) {
+    const std::vector<float> own = parameter.to_vector<float>();
+    values.insert(values.end(), own.begin(), own.end());
+  }
+  return values;
+}
+
+/// A run in `folder` that is interrupted and resumed ends with the bits of one that is not.
+inline void expect_resumes(TrainConfig config, const std::filesystem::path& folder) {
+  config.trainer.valid_freq = config.trainer.save_freq = "3u";
+  const TempDir whole;
+  const std::vector<float> at_once = train_in(whole.path(), config, "7u", false);
+  train_in(folder, config, "3u", false);
+  EXPECT_EQ(train_in(folder, config, "7u", true), at_once);
 }
 
 /// The value of the judgement of a name.

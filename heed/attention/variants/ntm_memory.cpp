@@ -19,9 +19,10 @@ constexpr double kLeastSquare = 1e-6;
 // Added to a weight before its logarithm: far below the precision of f32 near 1.
 constexpr double kLeastWeight = 1e-16;
 
-Tensor direction(const Tensor& x) {
-  return x * rsqrt(sum(square(x), {-1}, {.keep_axes = true}) + kLeastSquare);
-}
+// [B, T, M] -> [B, T]
+Tensor inverse_lengths(const Tensor& x) { return rsqrt(sum(square(x), {-1}) + kLeastSquare); }
+
+Tensor direction(const Tensor& x) { return x * unsqueeze(inverse_lengths(x), 2); }
 
 // For slot i and move d, -S to S, the slot that moves to i: (i - d) mod N, [N (2 S + 1)].
 Tensor sources(std::int64_t N, std::int64_t moves) {
@@ -49,8 +50,10 @@ Address make_address(const Tensor& raw, std::int64_t M) {
 }
 
 Tensor content_weights(const Tensor& memory, const Tensor& key, const Tensor& beta) {
-  const Tensor cosine = matmul(direction(key), transpose(direction(memory)));  // [B, R, N]
-  return softmax(beta * cosine);                                               // [B, R, N]
+  // Scores are divided by the lengths of slots, because slots are M times as many numbers.
+  const Tensor products = matmul(direction(key), transpose(memory));  // [B, R, N]
+  const Tensor inverse = inverse_lengths(memory);                     // [B, N]
+  return softmax(beta * (products * unsqueeze(inverse, 1)));          // [B, R, N]
 }
 
 Tensor interpolate(const Tensor& content, const Tensor& before, const Tensor& gate) {

@@ -32,10 +32,10 @@ class Zeros {
   std::optional<Scratch<T>> memory_;
 };
 
-/// to = sum over the query heads of a group.
+/// to = sum over the query heads of a group; or added to it.
 template <typename T>
 void sum_heads(const Heads<T>& from, const Heads<T>& to, const AttentionShape& shape,
-               std::int64_t width) {
+               std::int64_t width, bool add) {
   const std::int64_t group = shape.group();
   parallel_for(shape.B * shape.G, shape.Tk * width * group, [&](std::int64_t i) {
     const std::int64_t b = i / shape.G, g = i % shape.G;
@@ -45,7 +45,7 @@ void sum_heads(const Heads<T>& from, const Heads<T>& to, const AttentionShape& s
       for (std::int64_t e = 0; e < width; ++e) {
         T sum = x[e];
         for (std::int64_t h = 1; h < group; ++h) sum += x[h * from.head + e];
-        y[e] = sum;
+        y[e] = add ? y[e] + sum : sum;
       }
     }
   });
@@ -149,7 +149,8 @@ void run_cells(const BackwardPass<T>& pass) {
 }
 
 template <typename T>
-void run_backward(const AttentionProgram<T>& program, const AttentionBackward<T>& given) {
+void run_backward(const AttentionProgram<T>& program, const AttentionBackward<T>& given,
+                  AddGradients add) {
   const AttentionShape& s = program.shape;
   AttentionBackward<T> call = given;
   const RowScales<T> scales(program, call);
@@ -180,6 +181,7 @@ void run_backward(const AttentionProgram<T>& program, const AttentionBackward<T>
     pass.dq = dq.heads(s.Tq, s.q_starts);
     pass.dq_part = s.H * q_rows * s.D;
   }
+  if (!grouped) pass.add = add;
   if (grouped) {
     pass.dk = dk.heads(s.Tk, s.k_starts);
     pass.dv = dv.heads(s.Tk, s.k_starts);
@@ -197,8 +199,8 @@ void run_backward(const AttentionProgram<T>& program, const AttentionBackward<T>
 
   if (split) sum_parts(pass, call.dq, block_rows);
   if (grouped) {
-    sum_heads(pass.dk, call.dk, s, s.D);
-    sum_heads(pass.dv, call.dv, s, s.Dv);
+    sum_heads(pass.dk, call.dk, s, s.D, add.dk);
+    sum_heads(pass.dv, call.dv, s, s.Dv, add.dv);
   }
   finish_stages(modifiers, modifier_sums.data(), s, grid);
   finish_stages(reweights, reweight_sums.data(), s, grid);
@@ -214,13 +216,13 @@ void run_backward(const AttentionProgram<T>& program, const AttentionBackward<T>
 }  // namespace
 
 void attention_backward(const AttentionProgram<float>& program,
-                        const AttentionBackward<float>& call) {
-  run_backward(program, call);
+                        const AttentionBackward<float>& call, AddGradients add) {
+  run_backward(program, call, add);
 }
 void attention_backward(const AttentionProgram<double>& program,
-                        const AttentionBackward<double>& call) {
-  if (reference::PlainAttention::wanted()) return reference::attention_backward(program, call);
-  run_backward(program, call);
+                        const AttentionBackward<double>& call, AddGradients add) {
+  if (reference::PlainAttention::wanted()) return reference::attention_backward(program, call, add);
+  run_backward(program, call, add);
 }
 
 }  // namespace heed::kernels

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "heed/kernels/attention/backward.h"
 #include "heed/kernels/attention/parts.h"
 #include "heed/kernels/attention/program.h"
 #include "heed/kernels/attention/stages.h"
@@ -23,6 +24,7 @@ struct BackwardPass {
   /// With several parts: whether a cell wrote the dq of each block.
   std::uint8_t* has_dq = nullptr;
   Heads<T> dk = {}, dv = {};  ///< One for each query head.
+  AddGradients add = {};      ///< To dk and dv.
   T* modifier_sums = nullptr;
   T* reweight_sums = nullptr;
   T* sink_sums = nullptr;      ///< One number per cell.

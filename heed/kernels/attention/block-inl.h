@@ -215,7 +215,8 @@ class Block {
             queries + strip.vector * kLanes,
             kBlockRows,
             program_.additive + head_ * program_.additive_head,
-            program_.shape.D};
+            program_.shape.D,
+            rows_};
   }
 
  private:

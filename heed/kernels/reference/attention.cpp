@@ -239,13 +239,13 @@ void attention_forward(const AttentionProgram<double>& program,
 }
 
 void attention_backward(const AttentionProgram<double>& program,
-                        const AttentionBackward<double>& call) {
+                        const AttentionBackward<double>& call, AddGradients add) {
   const AttentionShape& shape = program.shape;
   for_each_head(shape, [&](std::int64_t b, std::int64_t h) {
     clear(call.dq, b, h, shape.queries(b), shape.D);
     if (h % shape.group() != 0) return;
-    clear(call.dk, b, h / shape.group(), shape.keys(b), shape.D);
-    clear(call.dv, b, h / shape.group(), shape.keys(b), shape.Dv);
+    if (!add.dk) clear(call.dk, b, h / shape.group(), shape.keys(b), shape.D);
+    if (!add.dv) clear(call.dv, b, h / shape.group(), shape.keys(b), shape.Dv);
   });
   const std::int64_t cells = shape.B * shape.H;
   std::int64_t longest = 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "heed/kernels/attention/backward.h"
 #include "heed/kernels/attention/program.h"
 
 namespace heed::kernels::reference {
@@ -16,7 +17,7 @@ void attention_forward(const AttentionProgram<double>& program,
 /// Computes the same as the function of that name in kernels/attention/backward.h; needs neither
 /// scales nor the log-sum-exp.
 void attention_backward(const AttentionProgram<double>& program,
-                        const AttentionBackward<double>& call);
+                        const AttentionBackward<double>& call, AddGradients add = {});
 
 /// The final weights of one head, after every stage: weights[key * Tq + query], 0 for hidden keys.
 void attention_weights(const AttentionProgram<double>& program,

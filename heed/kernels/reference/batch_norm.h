@@ -33,17 +33,23 @@ inline void batch_norm_channel(const BatchNormForward<double>& c, std::int64_t c
   for_each_plane(c.shape, channel, [&](std::int64_t at) {
     for (std::int64_t i = at; i < at + c.shape.places; ++i) {
       c.y[i] = (c.x[i] - c.mean[channel]) * scale + bias;
+      if (c.add != nullptr) c.y[i] += c.add[i];
+      if (c.relu && c.y[i] < 0.0) c.y[i] = 0.0;
     }
   });
 }
 
 inline void batch_norm_backward_channel(const BatchNormBackward<double>& c, std::int64_t channel) {
   const double rstd = c.rstd[channel];
+  const auto dy = [&](std::int64_t i) {
+    return c.relu_y == nullptr || c.relu_y[i] > 0.0 ? c.dy[i] : 0.0;
+  };
   double sum = 0.0, along = 0.0;
   for_each_plane(c.shape, channel, [&](std::int64_t at) {
     for (std::int64_t i = at; i < at + c.shape.places; ++i) {
-      sum += c.dy[i];
-      along += c.dy[i] * (c.x[i] - c.mean[channel]) * rstd;
+      sum += dy(i);
+      along += dy(i) * (c.x[i] - c.mean[channel]) * rstd;
+      if (c.dadd != nullptr) c.dadd[i] = dy(i);
     }
   });
   c.dbias[channel] = sum;
@@ -54,7 +60,7 @@ inline void batch_norm_backward_channel(const BatchNormBackward<double>& c, std:
   for_each_plane(c.shape, channel, [&](std::int64_t at) {
     for (std::int64_t i = at; i < at + c.shape.places; ++i) {
       const double normal = (c.x[i] - c.mean[channel]) * rstd;
-      c.dx[i] = scale * (c.dy[i] - share * sum - normal * share * along);
+      c.dx[i] = scale * (dy(i) - share * sum - normal * share * along);
     }
   });
 }

@@ -198,12 +198,12 @@ TEST(AttentionForward, TopKTakesTheEarlierOfEqualKeys) {
   }
 }
 
-TEST(AttentionForward, AdditiveScores) {
+void check_additive_scores(std::int64_t queries) {
   const std::vector<float> w = heed::test::random_floats(2 * 20, 9);
   const std::vector<double> wd = heed::test::as_doubles(w);
-  AttentionProblem problem({2, 2, 1, 53, 37, 20, 8});
-  const TestMask causal([](auto, auto, auto i, auto j) { return j <= i; });
-  problem.f.mask = problem.d.mask = &causal;
+  AttentionProblem problem({2, 2, 1, queries, 37, 20, 8});
+  const TestMask mask([](auto, auto, auto i, auto j) { return j <= i + 9; });
+  problem.f.mask = problem.d.mask = &mask;
   problem.f.additive = w.data(), problem.d.additive = wd.data();
   problem.f.additive_head = problem.d.additive_head = 20;
   problem.f.scale = 0.5f, problem.d.scale = 0.5;
@@ -223,6 +223,14 @@ TEST(AttentionForward, AdditiveScores) {
     problem.expect_tiled_equal(kDouble, "additive in f64");
     for (std::size_t i = 0; i < tiled.size(); ++i) EXPECT_NEAR(tiled[i], dwd[i], 1e-12);
   });
+}
+
+// Few queries have features in their lanes.
+TEST(AttentionForward, AdditiveScores) {
+  for (const std::int64_t queries : {53, 9, 4, 2, 1}) {
+    SCOPED_TRACE(queries);
+    check_additive_scores(queries);
+  }
 }
 
 // Hidden keys and values may be anything: forward and backward give the same bits as without them.
