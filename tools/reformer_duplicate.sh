@@ -55,7 +55,7 @@ evaluate() { # ROUNDS WITH
   local result=$out/$1.$2 copy=$out/$1.evaluated
   [[ -s $result ]] && return
   rm -rf "$copy"
-  cp -r "$out/$1/checkpoint_last" "$copy"
+  cp -rL "$out/$1/checkpoint_last" "$copy"
   sed -i "s/\"lsh\": \"[^\"]*\"/\"lsh\": \"$(attention "$2")\"/" "$copy/config.json"
   "$heed" see positions "$copy" "$out/valid.txt" --block-length "$block" --parts 2 >"$result.part"
   rm -rf "$copy"

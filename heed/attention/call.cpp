@@ -167,7 +167,7 @@ void AttentionCall::run_backward(const Result& result, Gradients& gradients) con
   run.q = heads_of<T>(q_, q_rows);
   run.k = heads_of<T>(k_, k_rows);
   run.v = heads_of<T>(v_, k_rows);
-  run.output = heads_of<T>(result.output, q_rows);
+  if (result.output.defined()) run.output = heads_of<T>(result.output, q_rows);
   run.d_output = heads_of<T>(gradients.d_output, q_rows);
   if (keeps_log_sum_exp()) run.log_sum_exp = heads_of<T>(result.log_sum_exp, q_rows);
   if (gradients.d_log_sum_exp.defined()) {
@@ -187,21 +187,26 @@ void AttentionCall::run_backward(const Result& result, Gradients& gradients) con
   kernels::attention_backward(*program, run);
 }
 
-void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp_recorded) const {
+void AttentionCall::set_gradients(const Result& result, Gradients& gradients) const {
   spec_->add_flops(3, 2);  // Q K^T again, dS K, dS^T Q; dO V^T, P^T dO
-  Gradients gradients;
-  gradients.d_output = with_whole_rows(b.dy(0));
-  if (log_sum_exp_recorded && b.arrived(1)) gradients.d_log_sum_exp = contiguous_copy(b.dy(1));
   gradients.dq = empty_laid_out_as(q_, shape().D);
   gradients.dk = empty_laid_out_as(k_, shape().D);
   gradients.dv = empty_laid_out_as(v_, shape().Dv);
+  gradients.others.resize(inputs_.size());
+  visit_float("attention", q_.dtype(),
+              [&](auto zero) { run_backward<decltype(zero)>(result, gradients); });
+}
+
+void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp_recorded) const {
+  Gradients gradients;
+  gradients.d_output = with_whole_rows(b.dy(0));
+  if (log_sum_exp_recorded && b.arrived(1)) gradients.d_log_sum_exp = contiguous_copy(b.dy(1));
   gradients.others.resize(inputs_.size());
   for (std::size_t i = kFirstOfStages; i < inputs_.size(); ++i) {
     if (!b.needs(static_cast<int>(i))) continue;
     gradients.others[i] = zeros(inputs_[i].shape(), inputs_[i].dtype());
   }
-  visit_float("attention", q_.dtype(),
-              [&](auto zero) { run_backward<decltype(zero)>(result, gradients); });
+  set_gradients(result, gradients);
   b.add(0, std::move(gradients.dq));
   b.add(1, std::move(gradients.dk));
   b.add(2, std::move(gradients.dv));
