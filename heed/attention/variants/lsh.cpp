@@ -220,18 +220,10 @@ LshAttention::Sorted LshAttention::sort(const Tensor& q, const Tensor& v, const 
   const Shape sorted{B, hash.rounds * H, T, D}, intervals{B, hash.rounds * H, T};
   Sorted s;
   s.order = order_of(q, hash, in);
-  s.key_positions = s.order.order;
   s.at = places_of(s.order);
   s.spec.mask = row_intervals(reshape(s.order.first, intervals), reshape(s.order.last, intervals));
-  const auto rows = [&](const Tensor& x) { return reshape(x, {B * T * H, D}); };
-  s.q = reshape(repeat_rows(rows(q), s.at), sorted);
-  if (config_.reach == LshReach::mixed) {
-    sort_keys(q, v, in, s);
-  } else {
-    s.k = reshape(repeat_rows(keys_of(rows(q)), s.at), sorted);
-    s.v = reshape(repeat_rows(rows(v), s.at), sorted);
-    s.spec.modifiers.push_back(lsh_scores(s.order, {.unique = config_.unique}));
-  }
+  s.q = reshape(repeat_rows(reshape(q, {B * T * H, D}), s.at), sorted);
+  sort_keys(q, v, in, s);
   add_dropout(s.spec);
   return s;
 }
@@ -267,8 +259,7 @@ Tensor weights_by_position(const Tensor& by_place, const Tensor& lse, const LshO
 
 }  // namespace
 
-// q and v [B, T, H, D] -> [B, T, H, D], by ops on sorted copies: the way of LshReach::mixed and of
-// calls that ask for weights, and the plain version of attend_at_once().
+// q and v [B, T, H, D] -> [B, T, H, D], by ops on sorted copies, for LshReach::mixed.
 Tensor LshAttention::attend(const Tensor& q, const Tensor& v, const Hash& hash,
                             const AttentionInput& in) const {
   Sorted s = sort(q, v, hash, in);
@@ -287,7 +278,7 @@ Tensor LshAttention::attend(const Tensor& q, const Tensor& v, const Hash& hash,
 Tensor LshAttention::attend_by_groups(const Tensor& q, const Tensor& v, const Hash& hash,
                                       const AttentionInput& in) const {
   const std::int64_t H = config_.heads, group = config_.heads_at_once;
-  if (group == 0 || group >= H) return attend(q, v, hash, in);
+  if (group == 0 || group >= H || in.weights != nullptr) return attend(q, v, hash, in);
   std::vector<Tensor> made;
   for (std::int64_t h = 0; h < H; h += group) {
     const std::int64_t end = std::min(H, h + group);
@@ -303,14 +294,16 @@ Tensor LshAttention::attend_by_groups(const Tensor& q, const Tensor& v, const Ha
   return concat(made, 2);
 }
 
-// The same as one op, which has no sorted copies on the tape.
+// The other reaches, by one op that has no sorted copies on the tape.
 Tensor LshAttention::attend_at_once(const Tensor& q, const Tensor& v, const Hash& hash,
                                     const AttentionInput& in) const {
   LshRounds by{.order = order_of(q, hash, in),
                .lengths = in.lengths,
                .causal = in.causal,
                .unique = config_.unique,
-               .heads_at_once = std::min(config_.heads_at_once, config_.heads)};
+               .heads_at_once = std::min(config_.heads_at_once, config_.heads),
+               .reweights = {},
+               .weights = in.weights};
   for (std::int64_t g = 0; g < by.groups() && training() && config_.dropout > 0.0; ++g) {
     by.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
   }
@@ -321,9 +314,9 @@ Tensor LshAttention::whole(const AttentionInput& in, const Hash& hash) const {
   const std::int64_t B = in.x.size(0), T = in.x.size(1), H = config_.heads;
   const Shape by_head{B, T, H, config_.head_features()};
   const Tensor q = reshape(qk_proj(in.x), by_head), v = reshape(v_proj(in.x), by_head);
-  const Tensor read = in.weights != nullptr              ? attend(q, v, hash, in)
-                      : config_.reach == LshReach::mixed ? attend_by_groups(q, v, hash, in)
-                                                         : attend_at_once(q, v, hash, in);
+  const Tensor read = config_.reach == LshReach::mixed
+                          ? attend_by_groups(q, v, hash, in)
+                          : attend_at_once(q, v, hash, in);  // [B, T, H, D]
   return out_proj(reshape(read, {B, T, H * config_.head_features()}));
 }
 

@@ -7,6 +7,7 @@
 #include "heed/attention/call.h"
 #include "heed/attention/masks.h"
 #include "heed/attention/operands.h"
+#include "heed/attention/stages/observers.h"
 #include "heed/attention/variants/lsh_scores.h"
 #include "heed/autograd/tape.h"
 #include "heed/kernels/sorted_rows.h"
@@ -52,6 +53,7 @@ class Group {
   Shape by_place() const { return {shape_.B, shape_.rounds * shape_.heads, shape_.T}; }
   const AttentionSpec& spec() const { return spec_; }
   const std::int64_t* place() const { return order_.place.data<std::int64_t>(); }
+  const std::int64_t* order() const { return order_.order.data<std::int64_t>(); }
   const std::int64_t* lengths() const {
     return lengths_.defined() ? lengths_.data<std::int64_t>() : nullptr;
   }
@@ -90,12 +92,46 @@ class Group {
   AttentionSpec spec_;
 };
 
+struct Rows {
+  Tensor q, k, v;  // [B, T, H, D]
+};
+
 // The call of attention on sorted rows [B, rounds heads, T, D].
-std::shared_ptr<const AttentionCall> call_of(const Group& group, const Tensor& q, const Tensor& k,
-                                             const Tensor& v) {
-  const Tensor rows[] = {group.sorted(q), group.sorted(k), group.sorted(v)};
+std::shared_ptr<const AttentionCall> call_of(const Group& group, const Rows& x,
+                                             const AttentionSpec& spec) {
+  const Tensor rows[] = {group.sorted(x.q), group.sorted(x.k), group.sorted(x.v)};
   return AttentionCall::make(rows[0], rows[1], rows[2], check_operands(rows[0], rows[1], rows[2]),
-                             group.spec());
+                             spec);
+}
+
+// Adds the weights of the group's rounds [B, rounds heads, T, T], by place, to `to` [B, H, T, T].
+void add_weights(const Group& group, const Tensor& by_place, const Tensor& shares, Tensor& to) {
+  const kernels::SortedShape& s = group.shape();
+  visit_float("lsh", to.dtype(), [&](auto zero) {
+    using Number = decltype(zero);
+    for (std::int64_t n = 0; n < s.lines() * s.T; ++n) {
+      const std::int64_t line = n / s.T, b = line / (s.rounds * s.heads);
+      const std::int64_t h = s.head + line % s.heads, i = group.order()[n];
+      Number* const row = to.mutable_data<Number>() + ((b * s.H + h) * s.T + i) * s.T;
+      const Number share = shares.data<Number>()[n];
+      for (std::int64_t c = 0; c < s.T; ++c) {
+        const Number weight = by_place.data<Number>()[n * s.T + c];
+        if (weight != Number{0}) row[group.order()[line * s.T + c]] += share * weight;
+      }
+    }
+    // A position without other keys attends to itself. All of its shares are 0.
+    for (std::int64_t n = 0; n < s.B * s.heads * s.T; ++n) {
+      const std::int64_t b = n / (s.heads * s.T), h = n / s.T % s.heads, t = n % s.T;
+      if (group.lengths() != nullptr && t >= group.lengths()[b]) continue;
+      Number sum{0};
+      for (std::int64_t r = 0; r < s.rounds; ++r) {
+        const std::int64_t line = s.line(b, r, h) * s.T;
+        sum += shares.data<Number>()[line + group.place()[line + t]];
+      }
+      Number* const row = to.mutable_data<Number>() + ((b * s.H + s.head + h) * s.T + t) * s.T;
+      if (sum == Number{0}) row[t] = Number{1};
+    }
+  });
 }
 
 template <typename T>
@@ -106,13 +142,12 @@ kernels::SortedRounds<T> rounds_of(const Group& group, const Tensor& v, Tensor& 
           .shares = shares.mutable_data<T>()};
 }
 
-struct Rows {
-  Tensor q, k, v;  // [B, T, H, D]
-};
-
 // Writes the rows of the group's heads into y [B, T, H, D].
-GroupResult go_forward(const Group& group, const Rows& x, Tensor& y) {
-  const auto call = call_of(group, x.q, x.k, x.v);
+GroupResult go_forward(const Group& group, const Rows& x, Tensor& y, Tensor* weights) {
+  AttentionSpec spec = group.spec();
+  Tensor by_place;  // [B, rounds heads, T, T]
+  if (weights != nullptr) spec.observers.push_back(observe_weights(by_place));
+  const auto call = call_of(group, x, spec);
   GroupResult result{call->forward({.log_sum_exp = true, .scales = true}),
                      empty(group.by_place(), y.dtype())};
   visit_float("lsh", y.dtype(), [&](auto zero) {
@@ -122,6 +157,7 @@ GroupResult go_forward(const Group& group, const Rows& x, Tensor& y) {
     rounds.log_sums = result.of_rounds.log_sum_exp.data<T>();
     kernels::join_sorted(group.shape(), rounds, y.mutable_data<T>());
   });
+  if (weights != nullptr) add_weights(group, by_place, result.shares, *weights);
   result.of_rounds.output = Tensor();
   return result;
 }
@@ -129,7 +165,7 @@ GroupResult go_forward(const Group& group, const Rows& x, Tensor& y) {
 // Writes the rows of the group's heads into the gradients `to`.
 void go_back(const Group& group, const Rows& x, GroupResult& result, const Tensor& y,
              const Tensor& dy, Rows& to) {
-  const auto call = call_of(group, x.q, x.k, x.v);
+  const auto call = call_of(group, x, group.spec());
   AttentionCall::Gradients gradients;
   gradients.d_output = group.sorted(dy, result.shares);  // [B, rounds heads, T, D]
   gradients.d_log_sum_exp = empty(group.by_place(), y.dtype());
@@ -156,9 +192,12 @@ Tensor attend_in_rounds(const Tensor& q, const Tensor& k, const Tensor& v, const
                contiguous_copy(v.detach())};
   const bool learns = detail::wants_tape(std::initializer_list<Tensor>{q, k, v});
   Tensor y = empty(q.shape(), q.dtype());
+  if (by.weights != nullptr) {
+    *by.weights = zeros({q.size(0), q.size(2), q.size(1), q.size(1)}, q.dtype());
+  }
   ArenaVector<GroupResult> results;
   for (std::int64_t g = 0; g < by.groups(); ++g) {
-    GroupResult made = go_forward(Group(by, g, x.q), x, y);
+    GroupResult made = go_forward(Group(by, g, x.q), x, y, by.weights);
     if (learns) results.push_back(std::move(made));
   }
   return record("lsh_rounds", {q, k, v}, y,

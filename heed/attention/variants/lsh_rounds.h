@@ -21,6 +21,7 @@ struct LshRounds {
   std::int64_t heads_at_once = 0;  ///< 0: all.
   /// None, or one for each group of heads: changes of the weights, such as dropout.
   ArenaVector<Reweight> reweights = {};
+  Tensor* weights = nullptr;  ///< If not null, the weights [B, H, T, T] are written to it.
 
   std::int64_t heads() const { return order.order.size(2); }
   std::int64_t group() const { return heads_at_once == 0 ? heads() : heads_at_once; }
