@@ -25,6 +25,7 @@ void model_cache(Report& report);
 void model_profile(Report& report);
 void model_reversible(Report& report);
 void model_reformer(Report& report);
+void model_reformer_step(Report& report);
 
 struct Part {
   const char* name = nullptr;
@@ -64,7 +65,8 @@ inline constexpr Suite kSuites[] = {
       {"cache", model_cache},
       {"profile", model_profile},
       {"reversible", model_reversible},
-      {"reformer", model_reformer}}},
+      {"reformer", model_reformer},
+      {"reformer_step", model_reformer_step}}},
 };
 
 }  // namespace heed::bench

@@ -166,7 +166,7 @@ void AttentionCall::run_backward(const Result& result, Gradients& gradients) con
   run.q = heads_of<T>(q_, q_rows);
   run.k = heads_of<T>(k_, k_rows);
   run.v = heads_of<T>(v_, k_rows);
-  run.output = heads_of<T>(result.output, q_rows);
+  if (result.output.defined()) run.output = heads_of<T>(result.output, q_rows);
   run.d_output = heads_of<T>(gradients.d_output, q_rows);
   if (keeps_log_sum_exp()) run.log_sum_exp = heads_of<T>(result.log_sum_exp, q_rows);
   if (gradients.d_log_sum_exp.defined()) {
@@ -197,29 +197,33 @@ bool AttentionCall::adds_in_place(const Backward& b) const {
   return kernels::decode_is_better(shape()) && b.needs(1) && b.needs(2) && apart;
 }
 
-void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp_recorded) const {
+void AttentionCall::set_gradients(const Result& result, Gradients& gradients) const {
   spec_->add_flops(3, 2);  // Q K^T again, dS K, dS^T Q; dO V^T, P^T dO
+  gradients.dq = empty_laid_out_as(q_, shape().D);
+  if (!gradients.dk.defined()) gradients.dk = empty_laid_out_as(k_, shape().D);
+  if (!gradients.dv.defined()) gradients.dv = empty_laid_out_as(v_, shape().Dv);
+  gradients.others.resize(inputs_.size());
+  visit_float("attention", q_.dtype(),
+              [&](auto zero) { run_backward<decltype(zero)>(result, gradients); });
+}
+
+void AttentionCall::backward(Backward& b, const Result& result, bool log_sum_exp_recorded) const {
   Gradients gradients;
   gradients.d_output = with_whole_rows(b.dy(0));
   if (log_sum_exp_recorded && b.arrived(1)) gradients.d_log_sum_exp = contiguous_copy(b.dy(1));
-  gradients.dq = empty_laid_out_as(q_, shape().D);
   const bool in_place = adds_in_place(b);
   if (in_place) {
     const Backward::Target dk = b.into(1), dv = b.into(2);
     gradients.dk = dk.grad;
     gradients.dv = dv.grad;
     gradients.add = {.dk = !dk.fresh, .dv = !dv.fresh};
-  } else {
-    gradients.dk = empty_laid_out_as(k_, shape().D);
-    gradients.dv = empty_laid_out_as(v_, shape().Dv);
   }
   gradients.others.resize(inputs_.size());
   for (std::size_t i = kFirstOfStages; i < inputs_.size(); ++i) {
     if (!b.needs(static_cast<int>(i))) continue;
     gradients.others[i] = zeros(inputs_[i].shape(), inputs_[i].dtype());
   }
-  visit_float("attention", q_.dtype(),
-              [&](auto zero) { run_backward<decltype(zero)>(result, gradients); });
+  set_gradients(result, gradients);
   b.add(0, std::move(gradients.dq));
   if (!in_place) {
     b.add(1, std::move(gradients.dk));

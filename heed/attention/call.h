@@ -59,14 +59,19 @@ class AttentionCall {
   /// recorded too.
   void backward(Backward& b, const Result& result, bool log_sum_exp_recorded) const;
 
- private:
+  /// Gradients of results, and those of the inputs that follow from them.
   struct Gradients {
-    Tensor d_output, d_log_sum_exp;  // the latter may be undefined
+    Tensor d_output, d_log_sum_exp;  ///< The latter may be undefined.
     Tensor dq, dk, dv;
-    kernels::AddGradients add;  // dk and dv are what other calls have given so far
-    TensorList others;          // as long as the inputs; undefined where no gradient is wanted
+    kernels::AddGradients add;  ///< dk and dv are what other calls have given so far.
+    TensorList others;          ///< As long as the inputs; undefined where no gradient is wanted.
   };
+  /// Sets dq, dk and dv, the last two in place if they are defined, for an op that contains this
+  /// call. The stages must not learn. If the result has no output, d_log_sum_exp contains
+  /// -sum(d_output * output) of each row.
+  void set_gradients(const Result& result, Gradients& gradients) const;
 
+ private:
   template <typename T>
   void run_forward(Result& result, const Observations& observations) const;
   template <typename T>

@@ -11,6 +11,7 @@
 #include "heed/attention/stages/observers.h"
 #include "heed/attention/stages/score_mod.h"
 #include "heed/attention/variants/input_checks.h"
+#include "heed/attention/variants/lsh_rounds.h"
 #include "heed/attention/variants/lsh_scores.h"
 #include "heed/attention/variants/lsh_state.h"
 #include "heed/autograd/checkpoint.h"
@@ -49,8 +50,7 @@ void LshConfig::fields(io::Fields& field) {
         "bucket: the last `chunk` positions of the bucket; chunk: two chunks, as in the paper; "
         "mixed: the same with positions of other buckets, as transformers does");
   field("unique", unique, "whether a pair that several rounds find counts once");
-  field("heads_at_once", heads_at_once,
-        "heads in memory at a time; fewer cost another forward pass in training; 0: all",
+  field("heads_at_once", heads_at_once, "heads whose sorted copies are in memory at a time; 0: all",
         {.min = 0});
 }
 
@@ -202,30 +202,28 @@ void LshAttention::sort_keys(const Tensor& q, const Tensor& v, const AttentionIn
       }));
 }
 
+// q [B, T, H, D].
+LshOrder LshAttention::order_of(const Tensor& q, const Hash& hash, const AttentionInput& in) const {
+  const Tensor buckets =
+      lsh_buckets(transpose(q, 1, 2), hash.directions, hash.rounds, config_.factor);
+  return lsh_order(buckets, in.lengths,
+                   {.buckets = all_buckets(),
+                    .chunk = config_.chunk,
+                    .causal = in.causal,
+                    .reach = config_.reach});
+}
+
 // q and v [B, T, H, D].
 LshAttention::Sorted LshAttention::sort(const Tensor& q, const Tensor& v, const Hash& hash,
                                         const AttentionInput& in) const {
   const std::int64_t B = q.size(0), T = q.size(1), H = q.size(2), D = q.size(3);
   const Shape sorted{B, hash.rounds * H, T, D}, intervals{B, hash.rounds * H, T};
   Sorted s;
-  s.order = lsh_order(lsh_buckets(transpose(q, 1, 2), hash.directions, hash.rounds, config_.factor),
-                      in.lengths,
-                      {.buckets = all_buckets(),
-                       .chunk = config_.chunk,
-                       .causal = in.causal,
-                       .reach = config_.reach});
-  s.key_positions = s.order.order;
+  s.order = order_of(q, hash, in);
   s.at = places_of(s.order);
   s.spec.mask = row_intervals(reshape(s.order.first, intervals), reshape(s.order.last, intervals));
-  const auto rows = [&](const Tensor& x) { return reshape(x, {B * T * H, D}); };
-  s.q = reshape(repeat_rows(rows(q), s.at), sorted);
-  if (config_.reach == LshReach::mixed) {
-    sort_keys(q, v, in, s);
-  } else {
-    s.k = reshape(repeat_rows(keys_of(rows(q)), s.at), sorted);
-    s.v = reshape(repeat_rows(rows(v), s.at), sorted);
-    s.spec.modifiers.push_back(lsh_scores(s.order, config_.unique));
-  }
+  s.q = reshape(repeat_rows(reshape(q, {B * T * H, D}), s.at), sorted);
+  sort_keys(q, v, in, s);
   add_dropout(s.spec);
   return s;
 }
@@ -261,7 +259,7 @@ Tensor weights_by_position(const Tensor& by_place, const Tensor& lse, const LshO
 
 }  // namespace
 
-// q and v [B, T, H, D] -> [B, T, H, D].
+// q and v [B, T, H, D] -> [B, T, H, D], by ops on sorted copies, for LshReach::mixed.
 Tensor LshAttention::attend(const Tensor& q, const Tensor& v, const Hash& hash,
                             const AttentionInput& in) const {
   Sorted s = sort(q, v, hash, in);
@@ -276,17 +274,13 @@ Tensor LshAttention::attend(const Tensor& q, const Tensor& v, const Hash& hash,
                  q.shape());
 }
 
-Tensor LshAttention::whole(const AttentionInput& in, const Hash& hash) const {
-  const std::int64_t B = in.x.size(0), T = in.x.size(1), H = config_.heads;
-  const Shape by_head{B, T, H, config_.head_features()};
-  const Tensor q = reshape(qk_proj(in.x), by_head), v = reshape(v_proj(in.x), by_head);
-  const std::int64_t group = config_.heads_at_once == 0 ? H : config_.heads_at_once;
+// The same for some heads after others, each group computed again in the backward pass.
+Tensor LshAttention::attend_by_groups(const Tensor& q, const Tensor& v, const Hash& hash,
+                                      const AttentionInput& in) const {
+  const std::int64_t H = config_.heads, group = config_.heads_at_once;
+  if (group == 0 || group >= H || in.weights != nullptr) return attend(q, v, hash, in);
   std::vector<Tensor> made;
   for (std::int64_t h = 0; h < H; h += group) {
-    if (group >= H || in.weights != nullptr) {
-      made.push_back(attend(q, v, hash, in));
-      break;
-    }
     const std::int64_t end = std::min(H, h + group);
     const Hash part{hash.rounds, slice(hash.directions, 0, h, end)};
     const Tensor inputs[] = {slice(q, 2, h, end), slice(v, 2, h, end)};
@@ -297,7 +291,32 @@ Tensor LshAttention::whole(const AttentionInput& in, const Hash& hash) const {
         },
         inputs));
   }
-  const Tensor read = made.size() == 1 ? made[0] : concat(made, 2);  // [B, T, H, D]
+  return concat(made, 2);
+}
+
+// The other reaches, by one op that has no sorted copies on the tape.
+Tensor LshAttention::attend_at_once(const Tensor& q, const Tensor& v, const Hash& hash,
+                                    const AttentionInput& in) const {
+  LshRounds by{.order = order_of(q, hash, in),
+               .lengths = in.lengths,
+               .causal = in.causal,
+               .unique = config_.unique,
+               .heads_at_once = std::min(config_.heads_at_once, config_.heads),
+               .reweights = {},
+               .weights = in.weights};
+  for (std::int64_t g = 0; g < by.groups() && training() && config_.dropout > 0.0; ++g) {
+    by.reweights.push_back(weight_dropout(config_.dropout, default_generator().next()));
+  }
+  return attend_in_rounds(q, keys_of(q), v, by);
+}
+
+Tensor LshAttention::whole(const AttentionInput& in, const Hash& hash) const {
+  const std::int64_t B = in.x.size(0), T = in.x.size(1), H = config_.heads;
+  const Shape by_head{B, T, H, config_.head_features()};
+  const Tensor q = reshape(qk_proj(in.x), by_head), v = reshape(v_proj(in.x), by_head);
+  const Tensor read = config_.reach == LshReach::mixed
+                          ? attend_by_groups(q, v, hash, in)
+                          : attend_at_once(q, v, hash, in);  // [B, T, H, D]
   return out_proj(reshape(read, {B, T, H * config_.head_features()}));
 }
 

@@ -79,8 +79,13 @@ class LshAttention : public AttentionLayer {
   Hash hash_of_call() const;
   void add_dropout(AttentionSpec& spec) const;
   void sort_keys(const Tensor& q, const Tensor& v, const AttentionInput& in, Sorted& s) const;
+  LshOrder order_of(const Tensor& q, const Hash& hash, const AttentionInput& in) const;
   Sorted sort(const Tensor& q, const Tensor& v, const Hash& hash, const AttentionInput& in) const;
   Tensor attend(const Tensor& q, const Tensor& v, const Hash& hash, const AttentionInput& in) const;
+  Tensor attend_by_groups(const Tensor& q, const Tensor& v, const Hash& hash,
+                          const AttentionInput& in) const;
+  Tensor attend_at_once(const Tensor& q, const Tensor& v, const Hash& hash,
+                        const AttentionInput& in) const;
   Tensor whole(const AttentionInput& in, const Hash& hash) const;
   Tensor step_once(const Tensor& x, State& state) const;
   Tensor read_prompt(const Tensor& x, State& state) const;

@@ -36,10 +36,9 @@ struct OrderView {
 template <typename T>
 class ScoresOnTiles final : public kernels::TileStage<T> {
  public:
-  ScoresOnTiles(const OrderView& of, bool unique) : of_(of), unique_(unique && of.rounds > 1) {
-    for (std::int64_t n = 0; n <= of.rounds; ++n) {
-      logs_.push_back(n == 0 ? T{0} : std::log(static_cast<T>(n)));
-    }
+  ScoresOnTiles(const OrderView& of, const LshScoreOptions& options)
+      : of_(of), selves_(options.selves), unique_(options.unique && of.rounds > 1) {
+    for (std::int64_t n = 1; n <= of.rounds; ++n) logs_.push_back(std::log(static_cast<T>(n)));
   }
 
   kernels::StageNeeds needs(std::int64_t rows, bool) const override {
@@ -64,12 +63,12 @@ class ScoresOnTiles final : public kernels::TileStage<T> {
   }
 
   void forward(const kernels::Tile<T>& tile, kernels::StageSpace<T> space) const override {
-    set_selves(tile, static_cast<T>(kLshSelfScore));
+    if (selves_) set_selves(tile, static_cast<T>(kLshSelfScore));
     if (unique_) count_once(tile, space);
   }
   // Numbers were added to the other scores, so their gradients stay as they are.
   void backward(const kernels::Tile<T>& gradient, kernels::StageSpace<T>) const override {
-    set_selves(gradient, T{0});
+    if (selves_) set_selves(gradient, T{0});
   }
 
  private:
@@ -81,57 +80,64 @@ class ScoresOnTiles final : public kernels::TileStage<T> {
     }
   }
 
+  // Pairs that are hidden in the round of the tile are counted as if they were visible. Most pairs
+  // of a key are found by one round alone, so the logarithms are looked up only if one is not.
   void count_once(const kernels::Tile<T>& tile, kernels::StageSpace<T> space) const {
     kernels::run_inline([&] {
-      std::array<T, kernels::kMaxBlockRows> count;
+      std::array<std::int32_t, kernels::kMaxBlockRows> count;
+      std::int32_t* const n = count.data();
       const std::int64_t line = of_.line(tile.batch, tile.head), head = tile.head % of_.heads;
+      const std::int64_t own = tile.head / of_.heads;
       for (std::int64_t c = 0; c < tile.cols; ++c) {
         const std::int64_t position = of_.order[line + tile.col + c];
-        T* const n = count.data();
+        std::int32_t any = 0;
         for (std::int64_t i = 0; i < tile.rows; ++i) n[i] = 0;
         for (std::int64_t r = 0; r < of_.rounds; ++r) {
+          if (r == own) continue;
           const std::int64_t there = of_.line(tile.batch, r * of_.heads + head);
           const T place = static_cast<T>(of_.place[there + position]);
           const T* const first = space.block + 2 * r * space.stride + (tile.row - space.row);
           const T* const last = first + space.stride;
           for (std::int64_t i = 0; i < tile.rows; ++i) {
-            n[i] += first[i] <= place && place < last[i] ? T{1} : T{0};
+            const std::int32_t finds = (first[i] <= place) & (place < last[i]);
+            n[i] += finds;
+            any |= finds;
           }
         }
+        if (any == 0) continue;
         T* const x = tile.key(c);
-        for (std::int64_t i = 0; i < tile.rows; ++i) {
-          x[i] -= logs_[static_cast<std::size_t>(n[i])];
-        }
+        for (std::int64_t i = 0; i < tile.rows; ++i) x[i] -= logs_[static_cast<std::size_t>(n[i])];
       }
     });
   }
 
   OrderView of_;
-  bool unique_;
-  std::vector<T> logs_;
+  bool selves_, unique_;
+  std::vector<T> logs_;  // of 1 and on
 };
 
 class LshScores : public StageOf<LshScores> {
  public:
-  LshScores(const LshOrder& order, bool unique) : order_(order), unique_(unique) {}
+  LshScores(const LshOrder& order, const LshScoreOptions& options)
+      : order_(order), options_(options) {}
   std::string name() const override { return "lsh_scores"; }
   template <typename T>
   TileStagePtr<T> make(const StageBinding& to) const {
     HEED_ASSERT(to.shape.Tq == order_.order.size(3) && to.shape.Tk == to.shape.Tq);
-    return std::make_unique<ScoresOnTiles<T>>(OrderView(order_), unique_);
+    return std::make_unique<ScoresOnTiles<T>>(OrderView(order_), options_);
   }
 
  private:
   LshOrder order_;
-  bool unique_;
+  LshScoreOptions options_;
 };
 
 }  // namespace
 
-Modifier lsh_scores(const LshOrder& order, bool unique) {
+Modifier lsh_scores(const LshOrder& order, const LshScoreOptions& options) {
   HEED_CHECK(order.order.size(3) <= kMostPlaces, "[lsh] {} positions: at most {} are supported",
              order.order.size(3), kMostPlaces);
-  return make_stage<Modifier, LshScores>(order, unique);
+  return make_stage<Modifier, LshScores>(order, options);
 }
 
 }  // namespace heed

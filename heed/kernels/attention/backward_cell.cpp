@@ -139,12 +139,13 @@ class BackwardCell {
 
   // Softmax's gradient is weights * (dP - delta) with delta = sum(dP * weights) = dO . O.
   T delta(std::int64_t row) const {
+    const auto& d_log_sums = call_.d_log_sum_exp;
+    if (call_.output.data == nullptr) return -*d_log_sums.at(at_.batch, at_.head, row);
     const T* const o = call_.output.at(at_.batch, at_.head, row);
     const T* const g = call_.d_output.at(at_.batch, at_.head, row);
     const T dot = sum_row<T>(Dv_, [=](auto part, std::int64_t i, V sum) HWY_ATTR {
       return hn::MulAdd(part.load(o + i), part.load(g + i), sum);
     });
-    const auto& d_log_sums = call_.d_log_sum_exp;
     return d_log_sums.data == nullptr ? dot : dot - *d_log_sums.at(at_.batch, at_.head, row);
   }
 

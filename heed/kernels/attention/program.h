@@ -99,7 +99,7 @@ template <typename T>
 struct AttentionBackward {
   Heads<const T> q, k, v, output, log_sum_exp;  ///< Inputs and results of forward.
   Heads<const T> d_output;
-  Heads<const T> d_log_sum_exp;          ///< Data may be null.
+  Heads<const T> d_log_sum_exp;          ///< May be null; contains -dO . O if the output is null.
   Heads<const RowCut<T>> cuts = {};      ///< Results of forward, if top_k.
   Heads<const RowScale<T>> scales = {};  ///< Likewise; if null, computed again.
   Heads<T> dq, dk, dv;                   ///< Overwritten.

@@ -95,7 +95,7 @@ class HeadBackward {
     if (program_.normaliser != Normalise::softmax) return;
     for (std::int64_t i = 0; i < head_.Tq(); ++i) {
       double& delta = delta_[head_.at(0, i)];
-      for (std::int64_t d = 0; d < program_.shape.Dv; ++d) {
+      for (std::int64_t d = 0; d < program_.shape.Dv && call_.output.data != nullptr; ++d) {
         delta += d_output(i)[d] * call_.output.at(b_, h_, i)[d];
       }
       if (call_.d_log_sum_exp.data != nullptr) delta -= call_.d_log_sum_exp.at(b_, h_)[i];
