@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "heed/base/arena.h"
 #include "heed/base/error.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
@@ -192,17 +193,21 @@ Tensor PagedCache::attend(const Tensor& q_any, const PagedAttention& how) const 
   HEED_CHECK(how.causal || (window_ == 0 && !how.bias.defined()),
              "[paged_cache] windows and biases are for causal queries");
   const Tensor q = with_adjacent_features(q_any);
-  std::vector<const std::byte*> pages;
+  std::int64_t count = 0;
   for (const Sequence& sequence : sequences_) {
     HEED_CHECK(!how.causal || sequence.length >= T,
                "[paged_cache] {} queries of a sequence of {} positions: append their keys first", T,
                sequence.length);
-    for (const std::int32_t number : sequence.pages) pages.push_back(page(number));
+    count += std::ssize(sequence.pages);
   }
-  std::vector<kernels::PagedSequence> sequences;
-  for (std::size_t first = 0; const Sequence& sequence : sequences_) {
-    sequences.push_back({pages.data() + first, sequence.length});
-    first += sequence.pages.size();
+  // Every step of every layer comes here: no memory of the system is asked for.
+  const Scratch<const std::byte*> pages(count);
+  const Scratch<kernels::PagedSequence> sequences(rows());
+  const std::byte** next = pages.data();
+  for (std::int64_t row = 0; row < rows(); ++row) {
+    const Sequence& sequence = sequences_[index(row)];
+    sequences[row] = {next, sequence.length};
+    for (const std::int32_t number : sequence.pages) *next++ = page(number);
   }
   Tensor output = empty({rows(), T, H * shape_.Dv});
   kernels::PagedCall call{
@@ -221,12 +226,12 @@ Tensor PagedCache::attend(const Tensor& q_any, const PagedAttention& how) const 
       .causal = how.causal,
       .window = window_};
   if (how.bias.defined()) {
-    const std::int64_t count = how.bias.size(-1);
+    const std::int64_t distances = how.bias.size(-1);
     HEED_CHECK(how.bias.rank() == 2 && (how.bias.size(0) == H || how.bias.size(0) == 1) &&
-                   how.bias.contiguous() && count >= longest(),
+                   how.bias.contiguous() && distances >= longest(),
                "[paged_cache] bias {}: it must be [{} or 1, at least {}], contiguous",
                to_string(how.bias.shape()), H, longest());
-    call.bias = {how.bias.data<float>(), count, how.bias.size(0) == 1 ? 0 : count};
+    call.bias = {how.bias.data<float>(), distances, how.bias.size(0) == 1 ? 0 : distances};
   }
   if (how.weights != nullptr) {
     call.weights_stride = std::max(how.keys, longest());

@@ -134,6 +134,12 @@ MultiHeadAttention::Heads MultiHeadAttention::project(const AttentionInput& in) 
     return {queries(in.x), keys(in.source()), values(in.source())};
   }
   const Tensor all = activated((*in_proj)(in.x));  // [B, T, (H + 2 G) D]
+  if (!grad_enabled()) {  // slices: split() would ask for memory of the system at each step
+    const std::int64_t q = query_size(), k = q + kv_size(), v = k + kv_size();
+    return {split_heads(slice(all, -1, 0, q), config_.heads, q_norm),
+            split_heads(slice(all, -1, q, k), kv_heads(), k_norm),
+            split_heads(slice(all, -1, k, v), kv_heads())};
+  }
   const std::vector<Tensor> parts = split(all, {query_size(), kv_size(), kv_size()}, -1);
   return {split_heads(parts[0], config_.heads, q_norm), split_heads(parts[1], kv_heads(), k_norm),
           split_heads(parts[2], kv_heads())};
@@ -258,11 +264,11 @@ class MultiHeadAttention::State : public DecodeState {
     next.insert(next.end(), other->next.begin(), other->next.end());
     memory_keys = std::max(memory_keys, other->memory_keys);
   }
-  /// The first positions of a step of T positions.
-  std::vector<std::int64_t> advance(std::int64_t T) {
-    std::vector<std::int64_t> first = next;
+  /// The first positions of a step of T positions, until the next call.
+  std::span<const std::int64_t> advance(std::int64_t T) {
+    firsts_.assign(next.begin(), next.end());
     for (std::int64_t& position : next) position += T;
-    return first;
+    return firsts_;
   }
 
   std::vector<std::int64_t> next;   // the first position of the next step, of each sequence
@@ -284,6 +290,8 @@ class MultiHeadAttention::State : public DecodeState {
       if (x->defined()) *x = index_select(*x, 0, ids);
     }
   }
+
+  std::vector<std::int64_t> firsts_;  // of the last step
 };
 
 // Pages support biases by distance and windows, both for the positions of the steps; not other
@@ -405,8 +413,7 @@ Tensor MultiHeadAttention::step(const Tensor& x, DecodeState& decode_state) cons
 
 Tensor MultiHeadAttention::step_paged(const Tensor& x, State& state) const {
   const std::int64_t T = x.size(1);
-  const std::vector<std::int64_t> firsts = state.advance(T);
-  const FirstPositions first(firsts);
+  const FirstPositions first(state.advance(T));
   PagedCache& cache = *state.paged;
   Heads heads;
   if (state.of_memory) {

@@ -50,18 +50,6 @@ struct VnniBlockDot {
 #define HEED_ADD_PAIRS(a, b) _mm_add_epi16(a, b)
 #endif
 
-/// The same vector. The compiler would compute the products of several steps first, which do not
-/// fit into registers, and add them afterwards in an order of its own: 1.6 times slower.
-HWY_INLINE VI32 in_order(VI32 sum) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
-  auto raw = sum.raw;
-  asm("" : "+x"(raw));
-  return VI32{raw};
-#else
-  return sum;
-#endif
-}
-
 /// Weights of 4 or 5 bits without VNNI. On x86, sums of pairs stay in 16 bits: 8 steps of 4 bits
 /// are at most 16 15 127 = 30480, 4 steps of 5 bits 8 31 127 = 31496.
 template <int kBits>
@@ -75,7 +63,7 @@ struct PairBlockDot {
   }
   static HWY_INLINE VI32 total(VI32 sum) { return VI32{HEED_MADD_ONES(sum.raw)}; }
 #else
-  static HWY_INLINE void add(VI32& sum, VI32 w, VI32 x) { PairDot::add(sum, x, w); }
+  static HWY_INLINE void add(VI32& sum, VI32 w, VI32 x) { SignedDot::add(sum, x, w); }
   static HWY_INLINE VI32 total(VI32 sum) { return sum; }
 #endif
 };
@@ -117,7 +105,7 @@ struct PairBlockDot<8> {
   }
 #else
   static HWY_INLINE Weights prepare(VI32 w) { return w; }
-  static HWY_INLINE void add(VI32& sum, VI32 w, VI32 x) { PairDot::add(sum, x, w); }
+  static HWY_INLINE void add(VI32& sum, VI32 w, VI32 x) { SignedDot::add(sum, x, w); }
 #endif
 };
 

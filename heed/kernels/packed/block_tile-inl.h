@@ -29,6 +29,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline constexpr int kBlockSteps = static_cast<int>(kBlockColumns / kColumnGroup);
 inline constexpr int kStepBytes = static_cast<int>(kPanelRows * kColumnGroup);
+/// The tile of blocks: more rows leave no registers for unpacking.
+inline constexpr int kBlockTileRows = kPanelVectors == 1 ? 6 : kPanelVectors == 2 ? 4 : 2;
+inline constexpr int kBlockTilePanels = kPanelVectors == 1 ? 4 : 1;
 
 // ---- the integers of a step ---------------------------------------------------------------------
 

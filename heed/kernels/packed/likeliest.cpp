@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <memory>
-#include <vector>
+#include <span>
+#include <type_traits>
 
+#include "heed/base/arena.h"
 #include "heed/base/flops.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/likeliest-inl.h"
@@ -37,14 +39,15 @@ class Stripes {
         entries_per_row_(call.k + (call.k > 0 && call.remainders ? kRefinedOutputs : 0)),
         chunks_((call.scores.weight.out + kOutputs - 1) / kOutputs),
         stripes_(std::min(chunks_, kStripes)),
-        entries_(static_cast<std::size_t>(stripes_ * call.scores.rows * entries_per_row_)) {
-    states_.reserve(static_cast<std::size_t>(stripes_ * call.scores.rows));
-    for (std::int64_t i = 0; i < stripes_ * call.scores.rows; ++i) {
+        entries_(stripes_ * call.scores.rows * entries_per_row_),
+        states_(stripes_ * call.scores.rows) {
+    static_assert(std::is_trivially_destructible_v<RowState>);  // states_ destroys nothing
+    for (std::int64_t i = 0; i < states_.size(); ++i) {
       const std::int64_t row = i % call.scores.rows;
-      states_.push_back(
-          {Best(entries_.data() + i * entries_per_row_, entries_per_row_,
-                call.banned + call.banned_starts[row], call.banned + call.banned_starts[row + 1]),
-           {}});
+      const Best best(entries_.data() + i * entries_per_row_, entries_per_row_,
+                      call.banned + call.banned_starts[row],
+                      call.banned + call.banned_starts[row + 1]);
+      std::construct_at(states_.data() + i, RowState{best, {}});
     }
   }
 
@@ -62,7 +65,7 @@ class Stripes {
 
  private:
   RowState& state(std::int64_t stripe, std::int64_t row) {
-    return states_[static_cast<std::size_t>(stripe * call_.scores.rows + row)];
+    return states_[stripe * call_.scores.rows + row];
   }
 
   void read_stripe(std::int64_t stripe, std::int64_t row_begin, std::int64_t row_end) {
@@ -98,16 +101,18 @@ class Stripes {
 
   void merge(std::int64_t row) {
     GrowingExpSum sum;
-    std::vector<Entry> all;
+    const Scratch<Entry> room(stripes_ * entries_per_row_);
+    std::size_t count = 0;
     for (std::int64_t stripe = 0; stripe < stripes_; ++stripe) {
       sum.add(state(stripe, row).sum);
       const std::span<const Entry> found = state(stripe, row).best.sorted();
-      all.insert(all.end(), found.begin(), found.end());
+      std::ranges::copy(found, room.data() + count);
+      count += found.size();
     }
-    keep_best(all, entries_per_row_);
+    std::span<Entry> all = best_of({room.data(), count}, entries_per_row_);
     call_.normalisers[row] = normaliser_of(
         entries_per_row_ > call_.k && !all.empty() ? refine(row, sum.sum(), all) : sum.sum());
-    keep_best(all, call_.k);
+    all = best_of(all, call_.k);
     const std::size_t k = static_cast<std::size_t>(call_.k), kept = all.size();
     for (std::size_t i = 0; i < k; ++i) {
       const std::size_t place = static_cast<std::size_t>(row) * k + i;
@@ -116,15 +121,16 @@ class Stripes {
     }
   }
 
-  static void keep_best(std::vector<Entry>& all, std::int64_t most) {
+  // The best entries, in order, at the front of all.
+  static std::span<Entry> best_of(std::span<Entry> all, std::int64_t most) {
     const std::size_t kept = std::min(all.size(), static_cast<std::size_t>(most));
     std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
                       Before());
-    all.resize(kept);
+    return all.first(kept);
   }
 
   // Scores the entries again, and replaces their former scores in the sum of exponentials.
-  ExpSum refine(std::int64_t row, const ExpSum& sum, std::vector<Entry>& entries) const {
+  ExpSum refine(std::int64_t row, const ExpSum& sum, std::span<Entry> entries) const {
     const PackedProduct& scores = call_.scores;
     double rest = sum.total;  // of the outputs that are not scored again
     float top = -std::numeric_limits<float>::infinity();
@@ -145,8 +151,8 @@ class Stripes {
   PartialProduct product_;
   std::int64_t entries_per_row_;
   std::int64_t chunks_, stripes_;
-  std::vector<Entry> entries_;
-  std::vector<RowState> states_;
+  Scratch<Entry> entries_;
+  Scratch<RowState> states_;
 };
 
 void find_likeliest(const PackedLikeliest& call) { Stripes(call).run(); }

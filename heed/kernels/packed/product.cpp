@@ -123,11 +123,10 @@ HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, Til
   const PackedMatrix& w = call.weight;
   const std::int64_t bytes = panel_bytes(w.form, w.in), columns = padded_in(w.form, w.in);
   const std::int64_t groups = scale_groups(w.in);
-  const auto* const integers = reinterpret_cast<const typename Weights::X*>(x.integers);
   HWY_ALIGN float totals[M * P * kPanelRows] = {};
   for (std::int64_t g = 0; g < groups; ++g) {
     const std::int64_t begin = g * kScaleColumns, place = (at.panel * groups + g) * kPanelRows;
-    add_scaled<Weights, M, P>(integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
+    add_scaled<Weights, M, P>(x.integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
                               bytes,
                               {.begin = begin,
                                .end = std::min(begin + kScaleColumns, columns),
@@ -135,6 +134,7 @@ HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, Til
                                .sums = w.sums + place,
                                .panel_stride = groups * kPanelRows,
                                .x_scales = x.scales + at.row * groups + g,
+                               .x_offsets = x.offsets + at.row * groups + g,
                                .x_stride = groups},
                               totals);
   }
@@ -246,16 +246,15 @@ HWY_INLINE void int8_product(const PackedProduct& call, const QuantizedRows& x) 
 
 template <typename Bits, typename Dot, bool kUnpack>
 HWY_INLINE void block_product(const PackedProduct& call, const QuantizedRows& x) {
-  using Tile = Int8Weights<PairDot>;
   using Read = std::conditional_t<kUnpack, Unpacked<Bits>, Bits>;
   const PackedMatrix& w = call.weight;
   const std::int64_t blocks = block_count(w.in), numbers = blocks * kPanelRows;
   const std::int64_t bytes = blocks * Bits::kBlockBytes, read_bytes = blocks * Read::kBlockBytes;
   const std::int64_t scale_bytes = block_scale_bytes(w.blocks, w.in);
-  const Scratch<float> wide(2 * Tile::kPanels * numbers);
-  const Scratch<std::byte> unpacked(kUnpack ? Tile::kPanels * read_bytes : 0);
-  const WideScales scales{wide.data(), wide.data() + Tile::kPanels * numbers};
-  for_panel_groups<Tile::kPanels>(w.panels(), [&](auto p, std::int64_t panel) HWY_ATTR {
+  const Scratch<float> wide(2 * kBlockTilePanels * numbers);
+  const Scratch<std::byte> unpacked(kUnpack ? kBlockTilePanels * read_bytes : 0);
+  const WideScales scales{wide.data(), wide.data() + kBlockTilePanels * numbers};
+  for_panel_groups<kBlockTilePanels>(w.panels(), [&](auto p, std::int64_t panel) HWY_ATTR {
     constexpr int P = decltype(p)::value;
     const std::byte* const data = w.data + panel * bytes;
     for (std::int64_t i = 0; i < P; ++i) {
@@ -266,7 +265,7 @@ HWY_INLINE void block_product(const PackedProduct& call, const QuantizedRows& x)
       unpack_block<Bits>(data + b * Bits::kBlockBytes, unpacked.data() + b * Read::kBlockBytes);
     }
     const BlockPanels panels{kUnpack ? unpacked.data() : data, read_bytes, scales};
-    for_row_blocks<Tile::kRows>(call.rows, [&](auto m, std::int64_t row) HWY_ATTR {
+    for_row_blocks<kBlockTileRows>(call.rows, [&](auto m, std::int64_t row) HWY_ATTR {
       block_tile<Read, Dot, decltype(m)::value, P>(call, x, {row, panel}, panels);
     });
   });
@@ -307,14 +306,6 @@ void product_bf16(const PackedProduct& call, const QuantizedRows& /*x*/) {
 void product_int8(const PackedProduct& call, const QuantizedRows& x) {
   int8_product<Int8Weights<PairDot>>(call, x);
 }
-void product_words(const PackedProduct& call, const QuantizedRows& x) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
-  int8_product<WordWeights>(call, x);
-#else
-  (void)call, (void)x;
-  HEED_ASSERT(false);  // has_words() said no
-#endif
-}
 void product_vnni(const PackedProduct& call, const QuantizedRows& x) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
   int8_product<Int8Weights<VnniDot>>(call, x);
@@ -344,38 +335,22 @@ namespace {
 HWY_EXPORT(product_f32);
 HWY_EXPORT(product_bf16);
 HWY_EXPORT(product_int8);
-HWY_EXPORT(product_words);
 HWY_EXPORT(product_vnni);
 HWY_EXPORT(product_blocks);
 HWY_EXPORT(product_blocks_vnni);
 
-// Fewer rows are multiplied as bytes: then weights that come from memory are turned into words for
-// too few products.
-constexpr std::int64_t kLeastRowsOfWords = 3;
-
-IntegerForm integers_for(PackedForm form, std::int64_t rows) {
-  if (form == PackedForm::int4) return IntegerForm::bytes;
-  if (has_vnni()) return IntegerForm::unsigned_bytes;
-  const Isa isa = current_isa();
-  const bool has_words = isa == Isa::avx2 || isa == Isa::sse4;
-  return has_words && rows >= kLeastRowsOfWords ? IntegerForm::words : IntegerForm::bytes;
-}
-
-detail::ProductKernel kernel_of(PackedForm form, IntegerForm integers) {
-  if (form == PackedForm::f32) return HEED_DISPATCH(product_f32);
-  if (form == PackedForm::bf16) return HEED_DISPATCH(product_bf16);
-  if (form == PackedForm::int4) {
-    return has_vnni() ? HEED_DISPATCH(product_blocks_vnni) : HEED_DISPATCH(product_blocks);
-  }
-  switch (integers) {
-    case IntegerForm::bytes:
-      return HEED_DISPATCH(product_int8);
-    case IntegerForm::unsigned_bytes:
-      return HEED_DISPATCH(product_vnni);
-    case IntegerForm::words:
+detail::ProductKernel kernel_of(PackedForm form) {
+  switch (form) {
+    case PackedForm::f32:
+      return HEED_DISPATCH(product_f32);
+    case PackedForm::bf16:
+      return HEED_DISPATCH(product_bf16);
+    case PackedForm::int8:
+      return has_vnni() ? HEED_DISPATCH(product_vnni) : HEED_DISPATCH(product_int8);
+    case PackedForm::int4:
       break;
   }
-  return HEED_DISPATCH(product_words);
+  return has_vnni() ? HEED_DISPATCH(product_blocks_vnni) : HEED_DISPATCH(product_blocks);
 }
 
 // Rows of x are quantised.
@@ -387,6 +362,9 @@ std::int64_t quantized_columns(const PackedMatrix& weight) {
 std::int64_t groups_of_x(const PackedMatrix& weight) {
   return has_integers(weight.form) ? scale_groups(weight.in) : 0;
 }
+std::int64_t offsets_of_x(const PackedMatrix& weight) {
+  return weight.form == PackedForm::int8 ? scale_groups(weight.in) : 0;
+}
 std::int64_t blocks_of_x(const PackedMatrix& weight) {
   return weight.form == PackedForm::int4 ? block_count(weight.in) : 0;
 }
@@ -395,16 +373,16 @@ std::int64_t blocks_of_x(const PackedMatrix& weight) {
 
 PartialProduct::PartialProduct(const PackedProduct& call)
     : call_(call),
-      integers_(call.rows * quantized_columns(call.weight) *
-                size_of(integers_for(call.weight.form, call.rows))),
+      integers_(call.rows * quantized_columns(call.weight)),
       scales_(call.rows * groups_of_x(call.weight)),
       sums_(call.rows * blocks_of_x(call.weight)),
+      offsets_(call.rows * offsets_of_x(call.weight)),
       x_{.integers = integers_.data(),
          .stride = quantized_columns(call.weight),
          .scales = scales_.data(),
-         .form = integers_for(call.weight.form, call.rows),
+         .offsets = call.weight.form == PackedForm::int8 ? offsets_.data() : nullptr,
          .sums = call.weight.form == PackedForm::int4 ? sums_.data() : nullptr},
-      run_(kernel_of(call.weight.form, x_.form)) {
+      run_(kernel_of(call.weight.form)) {
   if (!has_integers(call.weight.form)) return;
   quantize_rows(
       {.rows = call.rows, .columns = call.weight.in, .x = call.x, .stride = call.x_stride}, x_);
@@ -422,8 +400,9 @@ void PartialProduct::run(const ProductPart& part, float* y, std::int64_t y_strid
   if (call_.bias != nullptr) local.bias += first;
   if (call_.residual != nullptr) local.residual += part.row_begin * call_.residual_stride + first;
   QuantizedRows x = x_;
-  x.integers += part.row_begin * x.stride * size_of(x.form);
+  x.integers += part.row_begin * x.stride;
   x.scales += part.row_begin * groups_of_x(call_.weight);
+  x.offsets += part.row_begin * offsets_of_x(call_.weight);
   x.sums += part.row_begin * blocks_of_x(call_.weight);
   run_(local, x);
 }

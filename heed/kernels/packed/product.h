@@ -54,6 +54,7 @@ class PartialProduct {
   PackedProduct call_;
   Scratch<std::int8_t> integers_;
   Scratch<float> scales_, sums_;
+  Scratch<std::int32_t> offsets_;
   QuantizedRows x_;
   detail::ProductKernel run_;
 };

@@ -17,72 +17,85 @@ namespace {
 
 using F32 = hn::ScalableTag<float>;
 using I32 = hn::RebindToSigned<F32>;
-using I16 = hn::Rebind<std::int16_t, F32>;
 using I8 = hn::Rebind<std::int8_t, F32>;
 
 // Groups of smaller numbers become zeros: the reciprocal of their scale would overflow.
 constexpr float kLeast = 1e-30f;
 
-// The greatest magnitude of n numbers; NaN if one of them is NaN or infinite. Magnitudes are
-// compared as integers, in whose order NaN and infinity come last.
-HWY_INLINE float greatest_magnitude(const float* x, std::int64_t n) {
+// Calls take(vector) for all of n numbers; lanes after the last are 0.
+template <typename Take>
+HWY_INLINE void for_vectors(const float* x, std::int64_t n, const Take& take) {
   const F32 d;
-  const I32 bits;
   const auto width = static_cast<std::int64_t>(hn::Lanes(d));
-  auto greatest = hn::Zero(bits);
-  const auto take = [&](auto v)
-                        HWY_ATTR { greatest = hn::Max(greatest, hn::BitCast(bits, hn::Abs(v))); };
   std::int64_t i = 0;
   for (; i + width <= n; i += width) take(hn::LoadU(d, x + i));
   if (i < n) take(LoadFirst(d, x + i, static_cast<std::size_t>(n - i)));
-  const float found = std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(bits, greatest)));
+}
+
+// The greatest of bits of floats without sign, as a float; NaN if it is that of NaN or infinity,
+// which come last in the order of integers.
+HWY_INLINE float finite_or_nan(hn::Vec<I32> bits) {
+  const float found = std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(I32(), bits)));
   return found <= std::numeric_limits<float>::max() ? found
                                                     : std::numeric_limits<float>::quiet_NaN();
 }
 
-// The writers turn a vector of integers into the bytes of a form.
-struct ByteWriter {
-  static constexpr std::int8_t kZero = 0;
-  static HWY_INLINE void put(hn::Vec<I32> v, std::int8_t* to) {
-    hn::StoreU(hn::DemoteTo(I8(), v), I8(), to);
+// Integers of both signs: the factor of numbers, the scale of integers.
+struct SignedGroup {
+  HWY_INLINE SignedGroup(const float* x, std::int64_t n) {
+    auto bits = hn::Zero(I32());
+    for_vectors(x, n,
+                [&](auto v) HWY_ATTR { bits = hn::Max(bits, hn::BitCast(I32(), hn::Abs(v))); });
+    const float greatest = finite_or_nan(bits);
+    factor = greatest > kLeast ? 127.0f / greatest : 0.0f;
+    scale = greatest / 127.0f;
   }
-};
-struct UnsignedWriter {
-  static constexpr std::int8_t kZero = -128;
-  static HWY_INLINE void put(hn::Vec<I32> v, std::int8_t* to) {
-    hn::StoreU(hn::Xor(hn::DemoteTo(I8(), v), hn::Set(I8(), kZero)), I8(), to);
+  HWY_INLINE hn::Vec<I32> integers(hn::Vec<F32> x) const {
+    return hn::NearestInt(hn::Mul(x, hn::Set(F32(), factor)));
   }
-};
-struct WordWriter {
-  static constexpr std::int8_t kZero = 0;
-  static HWY_INLINE void put(hn::Vec<I32> v, std::int8_t* to) {
-    const hn::Repartition<std::uint8_t, I16> bytes;
-    alignas(16) static constexpr std::uint8_t kOrder[16] = {0, 1, 4,  5,  2,  3,  6,  7,
-                                                            8, 9, 12, 13, 10, 11, 14, 15};
-    const auto words = hn::BitCast(bytes, hn::DemoteTo(I16(), v));
-    const auto ordered = hn::TableLookupBytes(words, hn::LoadDup128(bytes, kOrder));
-    hn::StoreU(ordered, bytes, reinterpret_cast<std::uint8_t*>(to));
-  }
+  float factor, scale;
 };
 
-// One group of n numbers; its scale.
-template <typename Writer, int kSize>
-HWY_INLINE float quantize_group(const float* x, std::int64_t n, std::int8_t* to) {
+// Integers without sign. As integers, floats above 0 are in their own order, and those below 0 are
+// less than all of them.
+struct OffsetGroup {
+  HWY_INLINE OffsetGroup(const float* x, std::int64_t n) {
+    const auto sign = hn::Set(I32(), std::numeric_limits<std::int32_t>::min());
+    auto above = hn::Zero(I32()), below = above;
+    for_vectors(x, n, [&](auto v) HWY_ATTR {
+      const auto bits = hn::BitCast(I32(), v);
+      above = hn::Max(above, bits);
+      below = hn::Max(below, hn::Xor(bits, sign));
+    });
+    const float least = -finite_or_nan(below);
+    const float half = 0.5f * finite_or_nan(above) - 0.5f * least;  // the range may overflow
+    factor = half > kLeast ? 63.0f / half : 0.0f;
+    scale = half / 63.0f;
+    offset = factor > 0.0f ? hn::GetLane(hn::NearestInt(hn::Set(F32(), least * factor))) : 0;
+  }
+  HWY_INLINE hn::Vec<I32> integers(hn::Vec<F32> x) const {
+    return hn::Sub(hn::NearestInt(hn::Mul(x, hn::Set(F32(), factor))), hn::Set(I32(), offset));
+  }
+  float factor, scale;
+  std::int32_t offset;
+};
+
+// Writes the integers of n numbers.
+template <typename Group>
+HWY_INLINE void write_integers(const Group& group, const float* x, std::int64_t n,
+                               std::int8_t* to) {
   const F32 d;
   const auto width = static_cast<std::int64_t>(hn::Lanes(d));
-  const float greatest = greatest_magnitude(x, n);
-  const auto factor = hn::Set(d, greatest > kLeast ? 127.0f / greatest : 0.0f);
-  const auto rounded = [&](auto v) HWY_ATTR { return hn::NearestInt(hn::Mul(v, factor)); };
   std::int64_t i = 0;
-  for (; i + width <= n; i += width) Writer::put(rounded(hn::LoadU(d, x + i)), to + kSize * i);
+  for (; i + width <= n; i += width) {
+    hn::StoreU(hn::DemoteTo(I8(), group.integers(hn::LoadU(d, x + i))), I8(), to + i);
+  }
   if (i < n) {
     std::int8_t last[HWY_MAX_BYTES];
-    Writer::put(rounded(LoadFirst(d, x + i, static_cast<std::size_t>(n - i))), last);
-    // Words of four columns are not in order, and there is room for all of them.
-    const std::int64_t left = kSize == 1 ? n - i : (n - i + 3) / 4 * 4;
-    std::memcpy(to + kSize * i, last, static_cast<std::size_t>(kSize * left));
+    const auto left = static_cast<std::size_t>(n - i);
+    hn::StoreU(hn::DemoteTo(I8(), group.integers(LoadFirst(d, x + i, left))), I8(), last);
+    std::memcpy(to + i, last, left);
   }
-  return greatest / 127.0f;
 }
 
 HWY_INLINE void sum_blocks(const std::int8_t* integers, std::int64_t n, float* sums) {
@@ -94,31 +107,33 @@ HWY_INLINE void sum_blocks(const std::int8_t* integers, std::int64_t n, float* s
   }
 }
 
-template <typename Writer, int kSize>
-HWY_INLINE void quantize(const FloatRows& from, const QuantizedRows& to, std::int64_t row) {
-  const std::int64_t n = from.columns, groups = scale_groups(n);
-  const float* const x = from.x + row * from.stride;
-  std::int8_t* const integers = to.integers + row * to.stride * kSize;
-  for (std::int64_t g = 0; g < groups; ++g) {
-    const std::int64_t at = g * kScaleColumns;
-    to.scales[row * groups + g] = quantize_group<Writer, kSize>(
-        x + at, std::min(kScaleColumns, n - at), integers + kSize * at);
+// Calls take(group number, group) for the groups of a row, and writes their integers.
+template <typename Group, typename Take>
+HWY_INLINE void quantize(const float* x, std::int64_t n, std::int8_t* to, const Take& take) {
+  for (std::int64_t at = 0, g = 0; at < n; at += kScaleColumns, ++g) {
+    const std::int64_t columns = std::min(kScaleColumns, n - at);
+    const Group group(x + at, columns);
+    take(g, group);
+    write_integers(group, x + at, columns, to + at);
   }
-  const std::int64_t written = kSize == 1 ? n : (n + 3) / 4 * 4;
-  std::memset(integers + kSize * written, Writer::kZero,
-              static_cast<std::size_t>(kSize * (to.stride - written)));
-  if (to.sums != nullptr) sum_blocks(integers, n, to.sums + row * block_count(n));
 }
 
 void quantize_row(const FloatRows& from, const QuantizedRows& to, std::int64_t row) {
-  switch (to.form) {
-    case IntegerForm::bytes:
-      return quantize<ByteWriter, 1>(from, to, row);
-    case IntegerForm::unsigned_bytes:
-      return quantize<UnsignedWriter, 1>(from, to, row);
-    case IntegerForm::words:
-      return quantize<WordWriter, 2>(from, to, row);
+  const std::int64_t n = from.columns, first = row * scale_groups(n);
+  const float* const x = from.x + row * from.stride;
+  std::int8_t* const integers = to.integers + row * to.stride;
+  if (to.offsets == nullptr) {
+    quantize<SignedGroup>(x, n, integers, [&](std::int64_t g, const SignedGroup& group) {
+      to.scales[first + g] = group.scale;
+    });
+  } else {
+    quantize<OffsetGroup>(x, n, integers, [&](std::int64_t g, const OffsetGroup& group) {
+      to.scales[first + g] = group.scale;
+      to.offsets[first + g] = group.offset;
+    });
   }
+  std::memset(integers + n, 0, static_cast<std::size_t>(to.stride - n));
+  if (to.sums != nullptr) sum_blocks(integers, n, to.sums + row * block_count(n));
 }
 
 }  // namespace

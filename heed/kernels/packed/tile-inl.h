@@ -32,7 +32,6 @@ struct F32Weights {
   using Sum = VF;
   using X = float;
   static constexpr std::int64_t kGroup = 1;  // columns per step
-  static constexpr int kParts = 1;           // of a step
   // With 32 registers, 6 rows by 4 vectors; with 16, 6 by 2.
   static constexpr int kRows = kPanelVectors > 2 ? 3 : 6;
   static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
@@ -43,17 +42,17 @@ struct F32Weights {
   static constexpr std::int64_t kMostRowsFromMemory = 36;
 
   static HWY_INLINE Sum zero() { return hn::Zero(F32()); }
-  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector, int) {
+  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
     return hn::LoadU(
         F32(), reinterpret_cast<const float*>(panel) + column * kPanelRows + vector * kLanes32);
   }
-  static HWY_INLINE VF broadcast(const X* x, int) { return hn::Set(F32(), *x); }
+  static HWY_INLINE VF broadcast(const X* x) { return hn::Set(F32(), *x); }
   static HWY_INLINE void add(Sum& sum, VF x, VF w) { sum = hn::MulAdd(x, w, sum); }
 };
 
 /// Sums in f32 of weights in bf16, which are the upper halves of f32.
 struct Bf16Weights : F32Weights {
-  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector, int) {
+  static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
     const hn::Rebind<std::uint16_t, F32> halves;
     const hn::RebindToUnsigned<F32> wide;
     const auto* const from =
@@ -66,46 +65,23 @@ struct Bf16Weights : F32Weights {
 template <typename Dot>
 struct Int8Weights {
   using Sum = VI32;
-  static constexpr bool kUnsigned = Dot::kUnsigned;
   using X = std::int8_t;
   static constexpr std::int64_t kGroup = kColumnGroup;
-  static constexpr int kParts = 1;
-  static constexpr int kShift = 0;  // sums are 2^kShift times what they stand for
-  static constexpr int kRows = kPanelVectors == 1 ? 6 : kPanelVectors == 2 ? 4 : 2;
+  static constexpr int kRows = kPanelVectors > 2 ? 2 : 6;
   static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
 
   static HWY_INLINE Sum zero() { return hn::Zero(I32()); }
-  static HWY_INLINE VI32 load(const std::byte* panel, std::int64_t column, int vector, int) {
+  static HWY_INLINE VI32 load(const std::byte* panel, std::int64_t column, int vector) {
     return hn::LoadU(I32(), reinterpret_cast<const std::int32_t*>(panel) +
                                 column / kGroup * kPanelRows + vector * kLanes32);
   }
-  static HWY_INLINE VI32 broadcast(const X* x, int) {
+  static HWY_INLINE VI32 broadcast(const X* x) {
     std::int32_t four;
     std::memcpy(&four, x, sizeof four);
     return hn::Set(I32(), four);
   }
   static HWY_INLINE void add(Sum& sum, VI32 x, VI32 w) { Dot::add(sum, x, w); }
 };
-
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
-/// The same in words, two of the four columns at a time.
-struct WordWeights : Int8Weights<PairDot> {
-  using X = std::int16_t;
-  static constexpr int kParts = 2;
-  static constexpr int kShift = WordDot::kShift;
-  static constexpr int kRows = kPanelVectors == 2 ? 5 : 3;
-
-  static HWY_INLINE VI32 load(const std::byte* panel, std::int64_t column, int vector, int part) {
-    return WordDot::words(Int8Weights::load(panel, column, vector, 0), part);
-  }
-  static HWY_INLINE VI32 broadcast(const X* x, int part) {
-    std::int32_t two;
-    std::memcpy(&two, x + 2 * part, sizeof two);
-    return hn::Set(I32(), two);
-  }
-  static HWY_INLINE void add(Sum& sum, VI32 x, VI32 w) { WordDot::add(sum, x, w); }
-};
-#endif
 
 // Loops over registers are unrolled, else the compiler keeps them in memory.
 
@@ -117,20 +93,16 @@ HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride
                              std::int64_t end, typename Weights::Sum (&sum)[M][P * kPanelVectors]) {
   constexpr int N = P * kPanelVectors;
   for (std::int64_t column = begin; column < end; column += Weights::kGroup) {
-#pragma GCC unroll 2
-    for (int part = 0; part < Weights::kParts; ++part) {
-      typename Weights::Sum w[N];
+    typename Weights::Sum w[N];
 #pragma GCC unroll 16
-      for (int j = 0; j < N; ++j) {
-        w[j] = Weights::load(panels + j / kPanelVectors * panel_bytes, column, j % kPanelVectors,
-                             part);
-      }
+    for (int j = 0; j < N; ++j) {
+      w[j] = Weights::load(panels + j / kPanelVectors * panel_bytes, column, j % kPanelVectors);
+    }
 #pragma GCC unroll 16
-      for (int i = 0; i < M; ++i) {
-        const auto one = Weights::broadcast(x + i * x_stride + column, part);
+    for (int i = 0; i < M; ++i) {
+      const auto one = Weights::broadcast(x + i * x_stride + column);
 #pragma GCC unroll 16
-        for (int j = 0; j < N; ++j) Weights::add(sum[i][j], one, w[j]);
-      }
+      for (int j = 0; j < N; ++j) Weights::add(sum[i][j], one, w[j]);
     }
   }
 }
@@ -157,13 +129,14 @@ HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride
 }
 
 /// Columns that share a scale: their scales and sums of weights in the first of P panels, and the
-/// distance to those of the next panel; the scales of M rows of x are x_stride apart.
+/// distance to those of the next panel; the scales and offsets of M rows of x are x_stride apart.
 struct ScaledColumns {
   std::int64_t begin, end;
   const float* scales;
   const std::int32_t* sums;
   std::int64_t panel_stride;
   const float* x_scales;
+  const std::int32_t* x_offsets;
   std::int64_t x_stride;
 };
 
@@ -181,12 +154,11 @@ HWY_INLINE void add_scaled(const typename Weights::X* x, std::int64_t x_stride,
   VI32 sum[M][N];
 #pragma GCC unroll 16
   for (int j = 0; j < N; ++j) {
-    // x + 128 in place of x adds 128 times the sum of the weights to each product.
-    const VI32 start = Weights::kUnsigned
-                           ? hn::Neg(hn::ShiftLeft<7>(hn::LoadU(I32(), columns.sums + place(j))))
-                           : Weights::zero();
+    const VI32 w_sum = hn::LoadU(I32(), columns.sums + place(j));
 #pragma GCC unroll 16
-    for (int i = 0; i < M; ++i) sum[i][j] = start;
+    for (int i = 0; i < M; ++i) {
+      sum[i][j] = hn::Mul(w_sum, hn::Set(I32(), columns.x_offsets[i * columns.x_stride]));
+    }
   }
   add_products<Weights, M, P>(x, x_stride, panels, panel_bytes, columns.begin, columns.end, sum);
   VF scales[N];
@@ -198,8 +170,7 @@ HWY_INLINE void add_scaled(const typename Weights::X* x, std::int64_t x_stride,
 #pragma GCC unroll 16
     for (int j = 0; j < N; ++j) {
       float* const total = totals + (i * N + j) * kLanes32;
-      const VI32 integer = hn::ShiftRight<Weights::kShift>(sum[i][j]);
-      const VF product = hn::Mul(hn::ConvertTo(d, integer), hn::Mul(scale, scales[j]));
+      const VF product = hn::Mul(hn::ConvertTo(d, sum[i][j]), hn::Mul(scale, scales[j]));
       hn::StoreU(hn::Add(hn::LoadU(d, total), product), d, total);
     }
   }

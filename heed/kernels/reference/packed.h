@@ -15,10 +15,11 @@
 
 namespace heed::kernels::reference {
 
-/// A row as integers with a scale for 64 columns.
+/// A row as integers with a scale for 64 columns, and an offset if the integers have no sign.
 struct QuantizedRow {
   std::vector<std::int8_t> integers;
   std::vector<float> scales;
+  std::vector<std::int32_t> offsets;
 };
 
 /// Adds a group of columns: integer = x 127 / greatest magnitude, to the nearest, to even if
@@ -43,6 +44,35 @@ inline QuantizedRow quantize_row(const float* x, std::int64_t n) {
   QuantizedRow row;
   for (std::int64_t at = 0; at < n; at += kScaleColumns) {
     add_quantized_group(x + at, std::min(kScaleColumns, n - at), row);
+  }
+  return row;
+}
+
+/// Adds a group of columns as integers from 0 to 127: integer = x factor - offset, where factor =
+/// 126 / (greatest - least number, or 0) and offset = least factor, both rounded to the nearest.
+inline void add_offset_group(const float* x, std::int64_t n, QuantizedRow& row) {
+  float least = 0.0f, greatest = 0.0f;
+  bool is_finite = true;
+  for (std::int64_t i = 0; i < n; ++i) {
+    least = std::min(least, x[i]);
+    greatest = std::max(greatest, x[i]);
+    is_finite &= std::isfinite(x[i]);
+  }
+  const float half = 0.5f * greatest - 0.5f * least;
+  row.scales.push_back(is_finite ? half / 63.0f : std::numeric_limits<float>::quiet_NaN());
+  const float factor = is_finite && half > 1e-30f ? 63.0f / half : 0.0f;
+  const float offset = is_finite ? std::nearbyint(least * factor) : 0.0f;
+  row.offsets.push_back(static_cast<std::int32_t>(offset));
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float scaled = is_finite ? std::nearbyint(x[i] * factor) - offset : 0.0f;
+    row.integers.push_back(static_cast<std::int8_t>(scaled));
+  }
+}
+
+inline QuantizedRow quantize_row_with_offsets(const float* x, std::int64_t n) {
+  QuantizedRow row;
+  for (std::int64_t at = 0; at < n; at += kScaleColumns) {
+    add_offset_group(x + at, std::min(kScaleColumns, n - at), row);
   }
   return row;
 }
@@ -74,7 +104,7 @@ inline double packed_dot(const float* x, const PackedMatrix& weight, std::int64_
   const auto n = static_cast<std::size_t>(weight.in);
   if (weight.form == PackedForm::int4) return block_dot(x, weight, out);
   if (weight.form == PackedForm::int8) {
-    const QuantizedRow row = quantize_row(x, weight.in);
+    const QuantizedRow row = quantize_row_with_offsets(x, weight.in);
     std::vector<std::int8_t> w(n);
     std::vector<float> scales(row.scales.size());
     unpack_row(weight, out, w.data());
@@ -83,7 +113,7 @@ inline double packed_dot(const float* x, const PackedMatrix& weight, std::int64_
     for (std::size_t g = 0; g < scales.size(); ++g) {
       const std::size_t begin = g * kScaleColumns, end = std::min(n, begin + kScaleColumns);
       std::int32_t sum = 0;
-      for (std::size_t i = begin; i < end; ++i) sum += std::int32_t{row.integers[i]} * w[i];
+      for (std::size_t i = begin; i < end; ++i) sum += (row.integers[i] + row.offsets[g]) * w[i];
       total += static_cast<float>(sum) * (row.scales[g] * scales[g]);
     }
     return total;

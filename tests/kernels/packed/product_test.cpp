@@ -317,9 +317,9 @@ TEST(PackedProduct, TheLargestSumsAreExact) {
                       .weight = matrix.matrix(),
                       .y = y,
                       .y_stride = 2});
-      const float scale = 1.0f / 127.0f;
+      const float scale = 1.0f / 126.0f * (1.0f / 127.0f);
       float expected = 0.0f;  // 64 columns at a time
-      for (int i = 0; i < 64; ++i) expected += sign * 64.0f * 127.0f * 127.0f * (scale * scale);
+      for (int i = 0; i < 64; ++i) expected += sign * 64.0f * 126.0f * 127.0f * scale;
       EXPECT_EQ(y[0], expected) << way;
       EXPECT_EQ(y[1], -y[0]) << way;
     });

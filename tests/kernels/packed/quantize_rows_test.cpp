@@ -1,11 +1,13 @@
-// Rows as 8-bit integers: against the plain twin, in every form of integers, and limits.
+// Rows as 8-bit integers: against the plain twin, with and without offsets, and limits.
 #include "heed/kernels/packed/quantize_rows.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "heed/base/threads.h"
 #include "heed/kernels/reference/packed.h"
@@ -20,69 +22,102 @@ using heed::test::random_floats;
 struct Quantized {
   std::vector<std::int8_t> integers;
   std::vector<float> scales;
+  std::vector<std::int32_t> offsets;  // empty if integers have a sign
 };
 
 // Rows of `columns` numbers that are `columns` + 2 apart, to rows of `room` integers.
 Quantized quantized(const std::vector<float>& x, std::int64_t rows, std::int64_t columns,
-                    std::int64_t room, IntegerForm form = IntegerForm::bytes) {
+                    std::int64_t room, bool has_offsets = false) {
+  const auto groups = static_cast<std::size_t>(rows * scale_groups(columns));
   Quantized result{
-      .integers =
-          std::vector<std::int8_t>(static_cast<std::size_t>(rows * room * size_of(form)) + 1, 77),
-      .scales = std::vector<float>(static_cast<std::size_t>(rows * scale_groups(columns)))};
+      .integers = std::vector<std::int8_t>(static_cast<std::size_t>(rows * room) + 1, 77),
+      .scales = std::vector<float>(groups),
+      .offsets = std::vector<std::int32_t>(has_offsets ? groups : 0)};
   const FloatRows from{.rows = rows, .columns = columns, .x = x.data(), .stride = columns + 2};
   quantize_rows(from, {.integers = result.integers.data(),
                        .stride = room,
                        .scales = result.scales.data(),
-                       .form = form});
+                       .offsets = has_offsets ? result.offsets.data() : nullptr});
   EXPECT_EQ(result.integers.back(), 77) << "wrote past the end";
   result.integers.pop_back();
   return result;
 }
 
-Quantized one_row(std::vector<float> x) {
+Quantized one_row(std::vector<float> x, bool has_offsets = false) {
   const auto n = static_cast<std::int64_t>(x.size());
   x.resize(x.size() + 2);
-  return quantized(x, 1, n, n);
-}
-
-// The word of column i of the row that starts at `first`: of four columns, 1 and 2 are swapped.
-int word_of(const Quantized& words, std::int64_t first, std::int64_t i) {
-  constexpr std::int64_t kPlace[] = {0, 2, 1, 3};
-  std::int16_t word;
-  std::memcpy(&word, words.integers.data() + 2 * (first + i / 4 * 4 + kPlace[i % 4]), sizeof word);
-  return word;
+  return quantized(x, 1, n, n, has_offsets);
 }
 
 TEST(QuantizeRows, EqualsItsTwinOnEveryInstructionSet) {
   test::for_each_way([](const std::string& way) {
     for (const std::int64_t columns : {1, 3, 4, 5, 16, 17, 51, 63, 64, 65, 1030}) {
       for (const std::int64_t rows : {0, 1, 3}) {
-        const std::int64_t room = padded_in(PackedForm::int8, columns);
-        const std::vector<float> x = random_floats(rows * (columns + 2), 1, 3.0f);
-        const Quantized actual = quantized(x, rows, columns, room);
-        const Quantized flipped = quantized(x, rows, columns, room, IntegerForm::unsigned_bytes);
-        const Quantized words = quantized(x, rows, columns, room, IntegerForm::words);
-        EXPECT_EQ(flipped.scales, actual.scales) << way;
-        EXPECT_EQ(words.scales, actual.scales) << way;
-        for (std::int64_t r = 0; r < rows; ++r) {
-          const auto plain = reference::quantize_row(x.data() + r * (columns + 2), columns);
-          for (std::size_t g = 0; g < plain.scales.size(); ++g) {
-            const std::size_t at = static_cast<std::size_t>(r) * plain.scales.size() + g;
-            ASSERT_EQ(actual.scales[at], plain.scales[g]) << way;
-          }
-          for (std::int64_t i = 0; i < room; ++i) {
-            const auto at = static_cast<std::size_t>(r * room + i);
-            const int expected = i < columns ? plain.integers[static_cast<std::size_t>(i)] : 0;
-            ASSERT_EQ(actual.integers[at], expected) << way << " " << columns << " at " << i;
-            ASSERT_EQ(static_cast<std::uint8_t>(flipped.integers[at]), expected + 128) << way;
-            ASSERT_EQ(word_of(words, r * room, i), expected)
-                << way << " " << columns << " at " << i;
+        for (const bool has_offsets : {false, true}) {
+          SCOPED_TRACE(fmt::format("{} {}x{} {}", way, rows, columns, has_offsets));
+          const std::int64_t room = padded_in(PackedForm::int8, columns);
+          const std::vector<float> x = random_floats(rows * (columns + 2), 1, 3.0f);
+          const Quantized actual = quantized(x, rows, columns, room, has_offsets);
+          for (std::int64_t r = 0; r < rows; ++r) {
+            const float* const row = x.data() + r * (columns + 2);
+            const auto plain = has_offsets ? reference::quantize_row_with_offsets(row, columns)
+                                           : reference::quantize_row(row, columns);
+            for (std::size_t g = 0; g < plain.scales.size(); ++g) {
+              const std::size_t at = static_cast<std::size_t>(r) * plain.scales.size() + g;
+              ASSERT_EQ(actual.scales[at], plain.scales[g]);
+              if (has_offsets) {
+                ASSERT_EQ(actual.offsets[at], plain.offsets[g]);
+              }
+            }
+            for (std::int64_t i = 0; i < room; ++i) {
+              const int expected = i < columns ? plain.integers[static_cast<std::size_t>(i)] : 0;
+              ASSERT_EQ(actual.integers[static_cast<std::size_t>(r * room + i)], expected) << i;
+            }
           }
         }
       }
     }
   });
 }
+
+// ---- with offsets -------------------------------------------------------------------------------
+
+TEST(QuantizeRows, IntegersWithOffsetsHaveSevenBits) {
+  test::for_each_way([](const std::string& way) {
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+      const Quantized row =
+          one_row(random_floats(64, seed, std::exp2(static_cast<float>(seed) / 8)), true);
+      const auto [least, greatest] = std::ranges::minmax(row.integers);
+      ASSERT_EQ(least, 0) << way;
+      ASSERT_GE(greatest, 125) << way;  // never below 0, which would be above 127 without sign
+    }
+    // Both ends are halfway between two integers, and rounded away from each other.
+    const Quantized ends = one_row({62.5f, -63.5f}, true);
+    EXPECT_EQ(ends.integers, (std::vector<std::int8_t>{126, 0})) << way;
+    EXPECT_EQ(ends.offsets[0], -64) << way;
+  });
+}
+
+TEST(QuantizeRows, ZerosOfGroupsWithOffsetsAreExact) {
+  for (const auto& [least, greatest] :
+       {std::pair{0.0f, 1.0f}, {-1.0f, 0.0f}, {-0.3f, 7.0f}, {-3e38f, 3e38f}, {5.0f, 6.0f}}) {
+    const Quantized row = one_row({least, 0.0f, greatest}, true);
+    EXPECT_EQ(row.integers[1] + row.offsets[0], 0) << least;
+    const float scale = row.scales[0];
+    EXPECT_NEAR(scale * static_cast<float>(row.integers[0] + row.offsets[0]), least, 0.51f * scale);
+    EXPECT_NEAR(scale * static_cast<float>(row.integers[2] + row.offsets[0]), greatest,
+                0.51f * scale);
+  }
+}
+
+TEST(QuantizeRows, TinyRowsWithOffsetsBecomeZeros) {
+  const Quantized tiny = one_row({1e-38f, -1e-38f, 1e-45f, 0.0f, 1e-31f}, true);
+  EXPECT_EQ(tiny.integers, std::vector<std::int8_t>(5, 0));
+  EXPECT_EQ(tiny.offsets[0], 0);
+  EXPECT_TRUE(std::isfinite(tiny.scales[0]));
+}
+
+// ---- without offsets ----------------------------------------------------------------------------
 
 TEST(QuantizeRows, HalvesAreRoundedToEven) {
   test::for_each_way([](const std::string& way) {
@@ -142,7 +177,10 @@ TEST(QuantizeRows, NanAndInfinityMakeTheScaleNan) {
       for (const std::size_t at : {0, 15, 16, 18}) {
         std::vector<float> x(19, 1.0f);
         x[at] = bad;
-        EXPECT_TRUE(std::isnan(one_row(x).scales[0])) << way << " " << bad << " at " << at;
+        for (const bool has_offsets : {false, true}) {
+          EXPECT_TRUE(std::isnan(one_row(x, has_offsets).scales[0]))
+              << way << " " << bad << " at " << at;
+        }
       }
     }
   });
