@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "heed/autograd/tape.h"
@@ -9,10 +10,10 @@
 #include "heed/generation/decoding_steps.h"
 #include "heed/models/copying.h"
 #include "heed/ops/cross_entropy.h"
-#include "heed/ops/join.h"
 #include "heed/ops/reduce.h"
 #include "heed/ops/view.h"
 #include "heed/tensor/copy.h"
+#include "heed/tensor/create.h"
 
 namespace heed {
 namespace {
@@ -60,6 +61,65 @@ std::size_t count_forced(const Translator& translator, std::span<const std::int3
   const bool begins =
       tokens.size() >= forced.size() && std::ranges::equal(forced, tokens.first(forced.size()));
   return begins ? forced.size() : 0;
+}
+
+// Attention to the source, averaged over heads.
+struct Rows {
+  std::int64_t T, S;
+  std::vector<double> weights;  // [T, S]
+
+  // The rows of the next step; the last row has none and stays.
+  Rows a_step_later() const {
+    Rows later = *this;
+    if (T < 2) return later;
+    std::copy(weights.begin() + S, weights.end(), later.weights.begin());
+    return later;
+  }
+  void add(const Rows& other) {
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] += other.weights[i];
+  }
+  double product(const Rows& other) const {
+    return std::inner_product(weights.begin(), weights.end(), other.weights.begin(), 0.0);
+  }
+  void divide_columns() {
+    for (std::int64_t s = 0; s < S; ++s) {
+      double sum = 0.0;
+      for (std::int64_t t = 0; t < T; ++t) sum += at(t, s);
+      for (std::int64_t t = 0; t < T && sum > 0.0; ++t) at(t, s) /= sum;
+    }
+  }
+  void divide_rows() {
+    for (std::int64_t t = 0; t < T; ++t) {
+      double sum = 0.0;
+      for (std::int64_t s = 0; s < S; ++s) sum += at(t, s);
+      for (std::int64_t s = 0; s < S && sum > 0.0; ++s) at(t, s) /= sum;
+    }
+  }
+  double& at(std::int64_t t, std::int64_t s) {
+    return weights[static_cast<std::size_t>(t * S + s)];
+  }
+};
+
+Rows rows_of(const Tensor& means) {
+  const std::vector<float> values = means.to_vector<float>();
+  return {means.size(0), means.size(1), {values.begin(), values.end()}};
+}
+
+// The layers put in step, as the header defines it.
+Tensor all_layers(const std::vector<Tensor>& means) {
+  const std::size_t half = means.size() / 2;
+  Rows sum = rows_of(means[half]);
+  for (std::size_t i = half + 1; i < means.size(); ++i) sum.add(rows_of(means[i]));
+  Rows upper = sum;
+  upper.divide_columns();
+  for (std::size_t i = 0; i < half; ++i) {
+    const Rows now = rows_of(means[i]), later = now.a_step_later();
+    if (later.product(upper) > now.product(upper)) sum.add(later);
+  }
+  sum.divide_columns();
+  sum.divide_rows();
+  const std::vector<float> values(sum.weights.begin(), sum.weights.end());
+  return from_values(std::span<const float>(values), {sum.T, sum.S});
 }
 
 }  // namespace
@@ -110,13 +170,15 @@ Tensor source_attention(const ModelWeights& weights, std::optional<std::int64_t>
   HEED_CHECK(layers > 0, "[alignment] the model has no attention to the source");
   HEED_CHECK(!layer || (*layer >= 1 && *layer <= layers),
              "[alignment] layer {}: the decoder has layers 1 to {}", layer.value_or(0), layers);
-  std::vector<Tensor> chosen;
-  for (std::int64_t i = 1; i <= layers; ++i) {
-    const Tensor& cross = weights.decoder[static_cast<std::size_t>(i - 1)].cross;  // [1, H, T, S]
+  std::vector<Tensor> all;
+  for (std::int64_t i = 0; i < layers; ++i) {
+    const Tensor& cross = weights.decoder[static_cast<std::size_t>(i)].cross;  // [1, H, T, S]
     HEED_CHECK(cross.defined(), "[alignment] the model's attention to the source has no weights");
-    if (!layer || *layer == i) chosen.push_back(mean(squeeze(cross, 0), {0}));  // [T, S]
+    const Tensor rows = mean(squeeze(cross, 0), {0});  // [T, S]
+    if (layer == i + 1) return rows;
+    all.push_back(rows);
   }
-  return mean(stack(chosen, 0), {0});  // [T, S]
+  return all_layers(all);  // [T, S]
 }
 
 AlignmentEdges edges_of(const Translator& translator, const Hypothesis& hypothesis) {

@@ -29,9 +29,16 @@ Hypothesis examine_score(const Translator& translator, const WrittenFor& written
 /// The weights of every layer and head: rows are the steps that write the tokens and the end token.
 ModelWeights examine_weights(const Translator& translator, const WrittenFor& written);
 
-/// The decoder's attention to the source, averaged over the heads of a layer (from 1; none: also
-/// over all layers): [T + 1, S], with the end token as last row and last column. Throws if the
-/// model has no such layer, or if its attention has no weights.
+/// How much each written token has of each source token, from the decoder's attention to the
+/// source, averaged over heads: [T + 1, S], with the end token as last row and last column. Rows
+/// sum to 1. Of one layer (from 1) these are its weights. Of all of them, they are the mean of
+/// - the upper half of the layers, which attends to the source of the token that a step writes;
+/// - of the others, those that attend to the source of the token that a step reads, which the step
+///   before has written: rows of the next step, if they agree better with the upper half;
+/// with columns divided by their sums, since tokens that all steps attend to, such as the end, say
+/// little about each.
+///
+/// Throws if the model has no such layer, or if its attention has no weights.
 Tensor source_attention(const ModelWeights& weights,
                         std::optional<std::int64_t> layer = std::nullopt);
 

@@ -42,7 +42,7 @@ void OutputForm::fields(io::Fields& field) {
   field("alignment", alignment, "a column of links (0-0 1-2) or of weights (0.9,0.1 0.2,0.8)");
   field("alignment_unit", alignment_unit, "unit of alignments");
   field("alignment_layer", alignment_layer,
-        "decoder layer whose weights give alignments; none: the mean of all", {.min = 1});
+        "decoder layer whose weights give alignments; none: all layers together", {.min = 1});
 }
 
 std::string output_lines(const Translator& translator, const Translated& translated,

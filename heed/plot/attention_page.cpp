@@ -90,11 +90,12 @@ std::string attention_data(const AttentionView& view, const AttentionSelection& 
   for (const AttentionPart& part : view.parts) {
     if (!part.layers.empty()) parts.push_back(part_value(part));
   }
-  return io::write_json({io::Value::Table{{"text", {view.text}},
-                                          {"result", {view.result}},
-                                          {"start", start_value(selection)},
-                                          {"parts", {parts}}}},
-                        false);
+  io::Value::Table data{{"text", {view.text}},
+                        {"result", {view.result}},
+                        {"start", start_value(selection)},
+                        {"parts", {parts}}};
+  if (view.alignment.defined()) data.push_back({"alignment", {packed(view.alignment)}});
+  return io::write_json({std::move(data)}, false);
 }
 
 std::string with_explorer(std::string page) {

@@ -10,8 +10,8 @@
 namespace heed::plot {
 
 /// The data of the page as JSON: {"text", "result", "start", "parts": [{"kind", "rows", "columns",
-/// "layers": [{"heads", "weights"}]}]}. Weights are 16 bits each, low byte first, in base64; 65535
-/// means 1.
+/// "layers": [{"heads", "weights"}]}], "alignment"}. Weights are 16 bits each, low byte first, in
+/// base64; 65535 means 1. A translator has an alignment, with the tokens of "cross".
 std::string attention_data(const AttentionView& view, const AttentionSelection& selection = {});
 
 /// A page with the explorer in the place of its marks {{explorer.css}} and {{explorer.js}}.

@@ -193,7 +193,7 @@ std::optional<Panel> panel_of(const AttentionView& view,
 }
 
 void draw_panel(Svg& svg, const Panel& panel, Point at) {
-  svg.text({at.x, at.y + 14.0}, "Alignment: cross-attention, mean of all layers and heads",
+  svg.text({at.x, at.y + 14.0}, "Alignment, from the cross-attention of all layers and heads",
            {.size = 15.0, .bold = true});
   svg.text({at.x, at.y + 32.0},
            "framed: the links of the alignment, which leave out the special tokens",

@@ -1,7 +1,6 @@
 // Attention weights of a model as one picture: a section for each kind of attention, with layers as
-// rows and heads as columns. For translators, the mean of all cross-attention, from which
-// alignments are taken, is above them. Attention to places of a picture is drawn over the picture
-// (picture_sheet.h).
+// rows and heads as columns. For translators, the alignment is above them. Attention to places of a
+// picture is drawn over the picture (picture_sheet.h).
 #pragma once
 
 #include <string>

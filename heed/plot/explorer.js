@@ -3,6 +3,8 @@
 //   const view = explorer(element, { chinese: false, onPlace: (text) => …, onCopy: () => … });
 //   view.show(data, place);   // data of attention_data(); place as onPlace has given it
 //
+//   view.alignment();         // of a translator: [rows, columns] of its cross-attention, in one array
+//
 // It shows the weights of one layer and head at a time as a heat map and as lines between tokens.
 "use strict";
 
@@ -37,18 +39,17 @@ const MEAN = -1;  // instead of a head
 const ALL = -1;   // instead of a layer
 const meanOf = (all) => all[0].map((_, i) => all.reduce((sum, one) => sum + one[i], 0) / all.length);
 
-// 16 bits per weight, low byte first; 65535 means 1. A layer becomes one array per head.
+// 16 bits per weight, low byte first; 65535 means 1.
+function unpack(text) {
+  const bytes = atob(text), found = new Float32Array(bytes.length / 2);
+  found.forEach((_, i) => { found[i] = (bytes.charCodeAt(2 * i) + 256 * bytes.charCodeAt(2 * i + 1)) / 65535; });
+  return found;
+}
+
+// A layer becomes one array per head.
 function unpackLayer(layer, size) {
-  const bytes = Uint8Array.from(atob(layer.weights), (c) => c.charCodeAt(0));
-  const heads = [];
-  for (let h = 0; h < layer.heads; ++h) {
-    const head = new Float32Array(size);
-    for (let i = 0; i < size; ++i) {
-      const at = 2 * (h * size + i);
-      head[i] = (bytes[at] + 256 * bytes[at + 1]) / 65535;
-    }
-    heads.push(head);
-  }
+  const all = unpack(layer.weights);
+  const heads = Array.from({ length: layer.heads }, (_, h) => all.subarray(h * size, (h + 1) * size));
   return { heads, mean: meanOf(heads) };
 }
 
@@ -129,7 +130,7 @@ function explorer(root, options = {}) {
     <div class="tip"></div><p class="keys">${say.keys}</p>`;
   const $ = (name) => root.querySelector(`.${name}`);
 
-  let parts = [];
+  let parts = [], alignment = null;
   const state = { part: 0, layer: ALL, head: MEAN, token: null, kept: false, zoom: 0 };  // token: {side, index}; zoom 0: fit
   const map = { cell: 20, left: 0, top: 0, size: 13, every: 1 };
 
@@ -271,9 +272,10 @@ function explorer(root, options = {}) {
     }
   }
 
-  // The links of the chosen token: [row, column, weight].
+  // The links of the chosen token: [row, column, weight]. All links of a long sentence would hide each other.
   function links() {
     const { rows, columns } = part(), all = [], chosen = state.token;
+    if (!chosen && rows.length + columns.length > 100) return all;
     for (let r = 0; r < rows.length; ++r) {
       if (chosen?.side === "query" && chosen.index !== r) continue;
       for (let c = 0; c < columns.length; ++c) {
@@ -487,8 +489,13 @@ function explorer(root, options = {}) {
   darkScheme.addEventListener("change", () => redraw(true));
 
   return {
-    show(data, at) { parts = unpackParts(data.parts); restore(at, data.start); redraw(true); },
+    show(data, at) {
+      [parts, alignment] = [unpackParts(data.parts), data.alignment && unpack(data.alignment)];
+      restore(at, data.start);
+      redraw(true);
+    },
     redraw,
     parts: () => parts,
+    alignment: () => alignment,
   };
 }

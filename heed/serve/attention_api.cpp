@@ -160,7 +160,8 @@ HttpResponse response_of(const AttentionBody& body, const AttentionView& view) {
     return {.body = view_tensors(view, chosen), .content_type = "application/octet-stream"};
   }
   if (body.format == WeightFormat::json) return {.body = view_json(body, view, chosen)};
-  AttentionView packed{.text = view.text, .result = view.result, .parts = {}};
+  AttentionView packed{
+      .text = view.text, .result = view.result, .parts = {}, .alignment = view.alignment};
   for (const ChosenPart& one : chosen) packed.parts.push_back(one.part);
   return {.body = plot::attention_data(packed)};
 }

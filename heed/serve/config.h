@@ -20,7 +20,7 @@ struct ServeLimits {
   std::int64_t source_tokens = 4096;    // of all texts of a request
   std::int64_t max_tokens = 1024;       // that a request may ask for, per text
   std::int64_t texts = 128;             // of one request
-  std::int64_t attention_tokens = 200;  // of the text and of its result
+  std::int64_t attention_tokens = 320;  // of the text and of its result
 
   std::int64_t connections = 8192;
   std::int64_t connections_per_address = 1024;

@@ -138,7 +138,9 @@ void bind_attention_of_models(nb::module_& m) {
             return to_numpy(self.view.alignment);
           },
           nb::for_getter(nb::sig("def alignment(self, /) -> numpy.ndarray | None")),
-          "The mean of cross over layers and heads, [target, source].")
+          "How much each token of target has of each token of source, from the cross-attention of "
+          "all layers "
+          "and heads: [target, source], rows sum to 1.")
       .def("links", &links, nb::arg("unit") = "words", nb::kw_only(),
            nb::arg("threshold") = nb::none(),
            nb::sig("def links(self, unit: str = 'words', *, threshold: float | None = None) -> "

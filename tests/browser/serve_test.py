@@ -84,6 +84,22 @@ def test_odd_texts(pages, place):
     assert pages.open(f"{place}#translate?text=%").locator("#text").input_value() == "%"
 
 
+def test_long_sentence(pages, place, sentence):
+    """The map of a long sentence fits; lines between tokens are drawn for the chosen token only."""
+    page = pages.open(place)
+    page.locator("#text").fill(" ".join([sentence] * 3))
+    page.wait_for_selector("#explorer .thumb")
+    tokens = page.locator(".tokens.query .token").count() + page.locator(".tokens.key .token").count()
+    assert tokens > 100 and page.locator(".lines path").count() == 0
+    frame = page.evaluate("""(({clientWidth, scrollWidth}) => scrollWidth <= clientWidth)(
+        document.querySelector(".map-frame"))""")
+    assert frame and fits(page)
+    page.locator(".tokens.query .token").nth(3).click()
+    assert page.locator(".lines path").count() > 0
+    page.get_by_role("button", name="Larger").click()
+    pages.picture(page, "long")
+
+
 def test_keyboard(pages, place, sentence):
     """Everything without a mouse: tabs by arrows, the explorer by keys."""
     page = translate(pages, place, sentence)
@@ -184,13 +200,14 @@ def test_see_attention(pages, folder, model, sentence):
 
 
 def run(pages, folder, models, sentence):
-    """All tests."""
-    server = Server(HEED, models)
+    """All tests. Random models write long results."""
+    server = Server(HEED, models, "--attention-tokens=600")
     place = f"http://127.0.0.1:{server.port}/"
     model = models[0].split("=", 1)[1]
     for name, given in (("translation", (place, sentence)), ("explorer", (place, sentence)), ("odd_texts", (place,)),
-                        ("keyboard", (place, sentence)), ("languages_and_sizes", (place, sentence)), ("text", (place,)),
-                        ("similarity", (place,)), ("see_attention", (folder, model, sentence))):
+                        ("long_sentence", (place, sentence)), ("keyboard", (place, sentence)),
+                        ("languages_and_sizes", (place, sentence)), ("text", (place,)), ("similarity", (place,)),
+                        ("see_attention", (folder, model, sentence))):
         globals()[f"test_{name}"](pages, *given)
         print(f"test_{name}: passed", flush=True)
     assert server.stop() == 0

@@ -127,6 +127,9 @@ def test_attention(_folder, models, sentences):
     assert view["result"] == server.ask("/translate", {"q": sentences[0], "target": "zh"})["translatedText"]
     packed = server.ask("/v1/attention", {**body, "format": "packed"})
     assert [p["kind"] for p in packed["parts"]] == ["encoder", "decoder", "cross"]
+    size = len(packed["parts"][2]["rows"]) * len(packed["parts"][2]["columns"])
+    assert len(base64.b64decode(packed["alignment"])) == 2 * size
+    assert all(abs(sum(row) - 1) < 1e-4 for row in view["alignment"])
     given = server.ask("/v1/attention", {**body, "result": "她有一只狗。", "format": "packed"})
     assert given["result"].replace(" ", "") == "她有一只狗。"
     status, headers, content = server.call("POST", "/v1/attention", {**body, "format": "safetensors"})
@@ -241,6 +244,12 @@ def cpu_seconds(server):
     return (int(fields[11]) + int(fields[12])) / 100
 
 
+def states(server):
+    """The states of all threads: S for one that sleeps."""
+    return [stat.read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
+            for stat in pathlib.Path(f"/proc/{server.process.pid}/task").glob("*/stat")]
+
+
 def known_connection(port):
     """A connection that the server has accepted; connections that were closed may count for a moment."""
     for _ in range(200):
@@ -327,6 +336,20 @@ def test_gone_clients(_folder, models, _sentences):
     while any(f'{name}{{model="text"}} 0' not in server.get("/metrics") for name in ("heed_running", "heed_queue_length")):
         pass
     assert server.ask("/v1/completions", {"model": "text", "prompt": "a", "max_tokens": 3})
+    assert server.stop() == 0
+
+
+def test_idle(_folder, models, sentences):
+    """After requests all threads sleep, those of the pool too: one that spins is never seen asleep."""
+    server = running(models, "--cpu-threads=2", "--workers=1")
+    for sentence in sentences[:4]:
+        server.ask("/translate", {"q": sentence, "source": "en", "target": "zh", "alternatives": 3})
+    for _ in range(1000):
+        if set(states(server)) == {"S"}:
+            break
+        time.sleep(0.01)
+    else:
+        assert False, f"threads that do not sleep: {states(server)}"
     assert server.stop() == 0
 
 

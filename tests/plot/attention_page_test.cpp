@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/io/json.h"
+#include "heed/tensor/create.h"
 #include "tests/plot/small_view.h"
 #include "tests/support/error_message.h"
 
@@ -36,6 +37,16 @@ TEST(AttentionPage, HoldsAllWeightsAndTokens) {
   EXPECT_EQ(*member(layer, "heads").integer(), 3);
   // 12 weights i / 64 as round(65535 i / 64), 16 bits each, low byte first.
   EXPECT_EQ(*member(layer, "weights").string(), "AAAABAAIAAwAEAAUABgAHAAgACQAKAAs");
+}
+
+TEST(AttentionPage, HoldsTheAlignmentOfATranslator) {
+  AttentionView view = test::small_view();
+  view.alignment = {};
+  EXPECT_EQ(io::find(*io::parse_json(attention_data(view), "page").table(), "alignment"), nullptr);
+  const std::vector<float> weights = {1.0f, 0.0f};
+  view.alignment = from_values(std::span<const float>(weights), {1, 2});
+  EXPECT_EQ(*member(io::parse_json(attention_data(view), "page"), "alignment").string(),
+            "//8AAA==");
 }
 
 TEST(AttentionPage, IsOneFileThatNothingInItCanBreak) {
