@@ -1,5 +1,6 @@
 #include "heed/models/language_model.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heed/base/error.h"
@@ -62,6 +63,8 @@ void LanguageModelConfig::fields(io::Fields& field) {
         "whether embeddings are multiplied by the square root of embed");
   field("output_soft_cap", output_soft_cap, "c: scores are c tanh(score / c); 0: as they are",
         {.min = 0});
+  field("context", context, "maximum number of tokens of a text; 0: any that the positions allow",
+        {.min = 0});
 }
 
 void LanguageModelConfig::validate() const {
@@ -105,6 +108,11 @@ void LanguageModel::visit(ParameterVisitor& visitor) {
 
 Tensor LanguageModel::operator()(const Tensor& ids, std::vector<LayerWeights>* weights) const {
   return decoder({.x = tokens(ids), .causal = true}, weights);  // [B, T, E]
+}
+
+std::int64_t LanguageModel::max_length() const {
+  const std::int64_t positions = tokens.max_length();
+  return config_.context > 0 ? std::min(config_.context, positions) : positions;
 }
 
 std::unique_ptr<Decoding> LanguageModel::start(std::int64_t batch, CacheForm cache) const {

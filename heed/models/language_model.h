@@ -17,6 +17,7 @@ struct LanguageModelConfig {
   bool tied = true;                // embeddings and output share one matrix
   bool scaled_embeddings = false;  // multiplied by the square root of embed
   double output_soft_cap = 0.0;    // c: scores are c tanh(score / c); 0: as they are
+  std::int64_t context = 0;        // maximum number of tokens of a text; 0: any the positions allow
 
   /// A small GPT: pre-norm, GELU, no biases, no dropout, 256 learned positions.
   static BlockConfig default_block();
@@ -46,7 +47,7 @@ class LanguageModel : public CausalModel {
   }
   const OutputLayer& output_layer() const override { return output; }
   std::int64_t vocabulary() const override { return config_.vocabulary; }
-  std::int64_t max_length() const override { return tokens.max_length(); }
+  std::int64_t max_length() const override;
 
   const Config& config() const { return config_; }
 

@@ -219,5 +219,13 @@ TEST(LanguageModel, WrongUseSaysWhatIsWrong) {
   EXPECT_EQ(io::to_toml(again), io::to_toml(small()));
 }
 
+TEST(LanguageModel, ContextAndPositionsLimitTheLength) {
+  LanguageModelConfig config = small();
+  config.context = 300;
+  EXPECT_EQ(LanguageModel(config).max_length(), 256) << "learned positions";
+  config.block.positions = "rope";
+  EXPECT_EQ(LanguageModel(config).max_length(), 300);
+}
+
 }  // namespace
 }  // namespace heed::language_model_test

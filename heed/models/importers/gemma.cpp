@@ -69,7 +69,8 @@ Import import_gemma(const ForeignConfig& config, const GemmaVersion& version) {
                            .attention_dropout = config.number("attention_dropout", 0.0)},
       .tied = config.boolean("tie_word_embeddings", true),
       .scaled_embeddings = true,
-      .output_soft_cap = number_or_none(config, "final_logit_softcapping", version.output_cap)};
+      .output_soft_cap = number_or_none(config, "final_logit_softcapping", version.output_cap),
+      .context = import_context(config)};
   const double scalar = config.number("query_pre_attn_scalar", kGemmaHeadSize);
   HEED_CHECK(scalar > 0.0, "[import] {}: \"query_pre_attn_scalar\" is {}: it must be positive",
              config.source(), scalar);

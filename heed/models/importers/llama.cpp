@@ -58,7 +58,8 @@ Import import_decoder(const ForeignConfig& config, const LlamaDifferences& diffe
                            .dropout = 0.0,
                            .attention_dropout = config.number("attention_dropout", 0.0),
                            .positions = import_rope(config)},
-      .tied = config.boolean("tie_word_embeddings", false)};
+      .tied = config.boolean("tie_word_embeddings", false),
+      .context = import_context(config)};
   // Three matrices as in the file, so that they can be used in place.
   std::string options = fmt::format("joint=false bias={}", config.boolean("attention_bias", false));
   if (differences.qkv_bias) options += " qkv_bias=true";

@@ -1,6 +1,7 @@
 #include "heed/models/importers/rotary.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cmath>
 
@@ -75,6 +76,12 @@ std::string import_rope(const ForeignConfig& config, const ForeignConfig& scalin
   return text + fmt::format(" original_length={} low_frequency_factor={} high_frequency_factor={}",
                             original_length(config, scaling), scaling.number("low_freq_factor"),
                             scaling.number("high_freq_factor"));
+}
+
+std::int64_t import_context(const ForeignConfig& config) {
+  const ForeignConfig scaling = config.section({"rope_parameters", "rope_scaling"});
+  const bool adapts = scaling.text({"rope_type", "type"}, "default") == "dynamic";
+  return adapts ? 0 : std::max<std::int64_t>(0, config.integer("max_position_embeddings", 0));
 }
 
 }  // namespace heed

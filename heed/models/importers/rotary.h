@@ -1,6 +1,7 @@
 // Rotary positions as configs of Hugging Face describe them, as one of heed's position codes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,9 @@ std::string import_rope(const ForeignConfig& config);
 /// The same from one table of rotary settings: for models that have several. `base` is used if the
 /// table has none.
 std::string import_rope(const ForeignConfig& config, const ForeignConfig& scaling, double base);
+
+/// The number of positions that a model with rotary positions was trained for; 0 if its config does
+/// not say so, or if its rotations adapt to longer texts.
+std::int64_t import_context(const ForeignConfig& config);
 
 }  // namespace heed

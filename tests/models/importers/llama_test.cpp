@@ -33,13 +33,18 @@ constexpr std::string_view kSizes =
     R"("vocab_size": 11, "hidden_size": 16, "num_hidden_layers": 4, "num_attention_heads": 4,
        "intermediate_size": 20)";
 
-BlockConfig block_of(Import (*read)(const ForeignConfig&, const io::TensorSource&),
-                     std::string_view more) {
+LanguageModelConfig config_of(Import (*read)(const ForeignConfig&, const io::TensorSource&),
+                              std::string_view more) {
   const HfCase golden("llama");  // any tensors
   const std::string json = fmt::format("{{{}{}{}}}", kSizes, more.empty() ? "" : ", ", more);
   Import import = read({io::parse_json(json, "config.json"), "config.json"}, golden.tensors());
   import.model.validate();
-  return import.model.config_of<LanguageModel>()->block;
+  return *import.model.config_of<LanguageModel>();
+}
+
+BlockConfig block_of(Import (*read)(const ForeignConfig&, const io::TensorSource&),
+                     std::string_view more) {
+  return config_of(read, more).block;
 }
 
 TEST(ImportLlama, Defaults) {
@@ -49,6 +54,16 @@ TEST(ImportLlama, Defaults) {
   EXPECT_EQ(block.norm.eps, 1e-6);
   EXPECT_FALSE(block.bias);
   EXPECT_TRUE(block.layer_pattern.empty());
+}
+
+TEST(ImportLlama, Context) {
+  EXPECT_EQ(config_of(import_llama, "").context, 0);
+  EXPECT_EQ(config_of(import_llama, R"("max_position_embeddings": 30)").context, 30);
+  EXPECT_EQ(config_of(import_llama, R"("max_position_embeddings": 30,
+                "rope_scaling": {"type": "dynamic", "factor": 2})")
+                .context,
+            0)
+      << "made for longer texts";
 }
 
 TEST(ImportLlama, WindowsOfMistral) {
