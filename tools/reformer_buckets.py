@@ -1,19 +1,16 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/models/reformer.md.
+"""Draws the buckets of docs/models/reformer.md.
 
-Usage: reformer_pictures.py buckets PICTURE.svg TEXT.txt BUCKETS BEFORE AFTER
-       reformer_pictures.py memory PICTURE.svg FIGURES.csv
+Usage: reformer_buckets.py PICTURE.svg TEXT.txt BUCKETS BEFORE AFTER
 
-`buckets` reads two folders of models of the duplication task (tools/reformer_duplicate.sh), hashes the queries of the first
-example of the text in one round and draws the bucket of each position of the second half under that of the position it
-copies. `memory` draws peaks of a training step against the length, from lines "name,n,megabytes".
+Reads two folders of models of the duplication task (tools/reformer_duplicate.sh), hashes the queries of the first example
+of the text in one round and draws the bucket of each position of the second half under that of the position it copies.
+BEFORE is a model that was trained for one update (--after 1u).
 
-  tools/reformer_pictures.py buckets reformer-buckets.svg w127/valid.txt 8 start/checkpoint_last w127/4/checkpoint_last
-  tools/reformer_pictures.py memory reformer-memory.svg benchmarks/results/reformer-memory.csv
+  tools/reformer_buckets.py reformer-buckets.svg w127/valid.txt 8 start/checkpoint_last w127/full/checkpoint_last
 """
 
 import array
-import csv
 import json
 import math
 import pathlib
@@ -112,43 +109,10 @@ def draw_buckets(picture, text_path, buckets, before, after):
     write_picture(picture, "Buckets of a word and of its copy", 80 + 6 * word, 20 + 2 * (heads * 38 + 40), parts)
 
 
-def draw_memory(picture, figures):
-    series = {}
-    with open(figures, newline="") as file:
-        for row in csv.DictReader(file):
-            series.setdefault(row["name"], []).append((int(row["n"]), float(row["megabytes"])))
-    width, height, left, top, plot_width, plot = 640, 360, 70, 40, 400, 260
-    all_n = [n for points in series.values() for n, _ in points]
-    first, last = math.log2(min(all_n)), math.log2(max(all_n))
-    least, most = 6, 14  # powers of two, megabytes
-    at_x = lambda n: left + plot_width * (math.log2(n) - first) / (last - first)
-    at_y = lambda mb: top + plot * (most - math.log2(mb)) / (most - least)
-    parts = [text(left, 22, "peak memory of a training step without parameters, 6 layers of 256 features", "start", 13)]
-    for power in range(least, most + 1, 2):
-        label = f"{2 ** power} MB" if power < 10 else f"{2 ** (power - 10)} GB"
-        parts += [f'<line x1="{left}" y1="{at_y(2 ** power):.1f}" x2="{left + plot_width}" y2="{at_y(2 ** power):.1f}" '
-                  'stroke="#e3e6ea"/>', text(left - 8, at_y(2 ** power) + 4, label, "end", 11, GREY)]
-    for n in sorted(set(all_n)):
-        parts.append(text(at_x(n), top + plot + 18, f"n = {n}", size=11, colour=GREY))
-    for i, (name, points) in enumerate(series.items()):
-        colour = COLOURS[i % len(COLOURS)]
-        points.sort()
-        path = " ".join(f"{at_x(n):.1f},{at_y(mb):.1f}" for n, mb in points)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [f'<circle cx="{at_x(n):.1f}" cy="{at_y(mb):.1f}" r="3.5" fill="{colour}"/>' for n, mb in points]
-        n, mb = points[-1]
-        parts.append(text(at_x(n) + 10, at_y(mb) + 4, name, "start", 12, colour))
-    write_picture(picture, "Memory of a training step against the length", width, height, parts)
-
-
 def main():
-    arguments = sys.argv[1:]
-    if len(arguments) == 6 and arguments[0] == "buckets":
-        draw_buckets(*arguments[1:])
-    elif len(arguments) == 3 and arguments[0] == "memory":
-        draw_memory(*arguments[1:])
-    else:
+    if len(sys.argv) != 6:
         sys.exit(__doc__)
+    draw_buckets(*sys.argv[1:])
 
 
 main()
