@@ -236,16 +236,9 @@ class BackwardCell {
   void store_rows(std::int64_t from, std::int64_t to) {
     const T scale = program_.additive == nullptr ? program_.scale : T(1);
     for (std::int64_t k = from; k < to; ++k) {
-      put_row(d_keys(k), D_, scale, pass_.add.dk, pass_.dk.at(at_.batch, at_.head, k));
-      put_row(d_values(k), Dv_, T(1), pass_.add.dv, pass_.dv.at(at_.batch, at_.head, k));
+      put_row<T>(d_keys(k), D_, scale, pass_.add.dk, pass_.dk.at(at_.batch, at_.head, k));
+      put_row<T>(d_values(k), Dv_, T(1), pass_.add.dv, pass_.dv.at(at_.batch, at_.head, k));
     }
-  }
-  // Adding rounds twice, as if the row were stored and added later.
-  static void put_row(const T* from, std::int64_t n, T scale, bool add, T* to) {
-    map_row<Whole, T>(n, [=](auto part, std::int64_t i) HWY_ATTR {
-      const V x = hn::Mul(part.load(from + i), hn::Set(TagOf<T>(), scale));
-      part.store(add ? hn::Add(part.load(to + i), x) : x, to + i);
-    });
   }
 
   // Processes one block of queries against the span.

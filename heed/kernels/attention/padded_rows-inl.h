@@ -1,4 +1,5 @@
-// Rows of one head as rows of whole vectors: read in place if they are, else from a padded copy.
+// Rows of one head as rows of whole vectors: read in place if they are, else from a padded copy;
+// and back again.
 #if defined(HEED_KERNELS_ATTENTION_PADDED_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_ATTENTION_PADDED_ROWS_INL_H_
 #undef HEED_KERNELS_ATTENTION_PADDED_ROWS_INL_H_
@@ -11,6 +12,7 @@
 
 #include "heed/base/arena.h"
 #include "heed/kernels/attention/transpose-inl.h"
+#include "heed/kernels/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
@@ -45,6 +47,16 @@ class PaddedRows {
   std::int64_t width_, padded_width_;
   Scratch<T> copy_;
 };
+
+/// Stores the first n numbers of a row times `scale`, or adds them to what is there. Adding rounds
+/// twice, as if the row were stored and added later.
+template <typename T>
+HWY_INLINE void put_row(const T* from, std::int64_t n, T scale, bool add, T* to) {
+  map_row<Whole, T>(n, [=](auto part, std::int64_t i) HWY_ATTR {
+    const auto x = hn::Mul(part.load(from + i), hn::Set(TagOf<T>(), scale));
+    part.store(add ? hn::Add(part.load(to + i), x) : x, to + i);
+  });
+}
 
 }  // namespace heed::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
