@@ -45,6 +45,8 @@ VOCABULARY = re.compile(r"^\[vocabulary\][^\[]*^size =", re.MULTILINE)  # of a c
 SHORT = "--after=5u --valid-freq=5u --save-freq=1u"
 SMALL = ("--vocabulary.size=500 --transformer.embed=16 --transformer.heads=2 --transformer.hidden=16 "
          "--encoder-layers=1 --decoder-layers=1")
+SMALL_LANGUAGE = ("--vocabulary.size=500 --language-model.embed=16 --language-model.heads=2 "
+                  "--language-model.hidden=16 --layers=1")
 
 
 def page(name):
@@ -71,7 +73,8 @@ def shortened(block):
     for i, call in enumerate(calls):
         if "heed train" in call and "--resume" not in call:
             has_sizes = "--vocabulary" in call or " -c " in call or "--start-from" in call
-            sizes = "" if has_sizes else SMALL
+            small = SMALL_LANGUAGE if "--task=language" in call else SMALL
+            sizes = "" if has_sizes else small
             config = re.search(r" -c (configs/\S+)", call)
             if config and "--vocabulary" not in call and VOCABULARY.search((ROOT / config[1]).read_text(encoding="utf-8")):
                 sizes = "--vocabulary.size=500"

@@ -100,7 +100,7 @@ def test_openai(_folder, models, _sentences):
     for path, wrong, status, word in (
             ("/v1/completions", {**body, "model": "none"}, 404, "none"),
             ("/v1/completions", {**body, "model": "vectors"}, 400, "no language model"),
-            ("/v1/completions", {**body, "max_tokens": 5000}, 400, "allows"),
+            ("/v1/completions", {**body, "max_tokens": 5000}, 400, "positions"),
             ("/v1/completions", {**body, "temperature": 3}, 400, "temperature"),
             ("/v1/completions", {**body, "tempersture": 1}, 400, "did you mean"),
             ("/v1/completions", {**body, "prompt": [1, 2]}, 400, "string"),

@@ -105,9 +105,9 @@ TEST_F(ServiceTest, ShowsAttention) {
   EXPECT_EQ(tensors.find("cross.1").shape[0], 2);
   EXPECT_EQ(post(service, "/v1/attention", body + R"(, "heads": [3]})").status, 400);
   EXPECT_THAT(post(service, "/v1/attention",
-                   R"({"model": "en-fr", "input": ")" + std::string(300, 'a') + "\"}")
+                   R"({"model": "en-fr", "input": ")" + std::string(400, 'a') + "\"}")
                   .body,
-              HasSubstr("up to 200"));
+              HasSubstr("up to 320"));
 }
 
 TEST_F(ServiceTest, RoutesByMethodAndPath) {
