@@ -102,12 +102,16 @@ bool has_stage(const Trial& trial, std::string_view name) {
                      [&](const StageCase& stage) { return stage.name.starts_with(name); });
 }
 
+bool is_relative_keys(const StageCase& stage) {
+  return stage.name.starts_with("shaw_keys") || stage.name.starts_with("circular_keys");
+}
+
 // Whether a stage may be added. A spec has one score; relative keys are defined for dot products;
 // top_k is drawn by draw_top_k; the observers name head 1 and row 2.
 bool fits(const Trial& trial, const StageCase& stage, bool scored) {
   if (stage.plain.seen || has_stage(trial, stage.name)) return false;
-  if (stage.plain.score) return !scored && !has_stage(trial, "shaw_keys");
-  if (stage.name.starts_with("shaw_keys")) return !scored || !trial.stages[0].plain.score;
+  if (stage.plain.score) return !scored && std::ranges::none_of(trial.stages, is_relative_keys);
+  if (is_relative_keys(stage)) return !scored || !trial.stages[0].plain.score;
   if (stage.name == "observers") {
     return trial.weights == Weights::softmax && trial.s.H > 1 && trial.s.Tq > 2;
   }

@@ -164,7 +164,7 @@ std::vector<StageCase> shaw_cases(const CaseSizes& s) {
        {.scores =
             [=](const Tensor& x, const Tensor& q, Tensors p) {
               return x + dot_rows(q, rows_by_pairs(s, p[0], 0, [&](auto i, auto j) {
-                                    return (j - (i + s.Tk - s.Tq) + 300) % 3;
+                                    return (j - (i + s.Tk - s.Tq) + 3000) % 3;
                                   }));
             }}},
       {"circular_values",
@@ -173,7 +173,7 @@ std::vector<StageCase> shaw_cases(const CaseSizes& s) {
        {.output =
             [=](const Tensor& weights, Tensors p) {
               return read_rows(weights, rows_by_pairs(s, p[0], 1, [](auto i, auto j) {
-                                 return (j - i + 400) % 4;
+                                 return (j - i + 4000) % 4;
                                }));
             }}},
   };
