@@ -58,20 +58,27 @@ def free_port():
 
 
 def measure(name, server, requests, clients, seconds):
-    """One row: sentences/s, p50, p95, p99, processor seconds for 1000 sentences, refusals, memory."""
+    """One row: sentences/s, p50, p95, p99, processor seconds for 1000 sentences, refusals, memory. Nothing is counted while
+    the first answers are on their way and after the last request: batches are not full then."""
     async def run():
         load = Load(server.port, requests)
         await load.run(min(clients, 16), 2)  # warm
+        settling = seconds / 2
+        crowd = asyncio.ensure_future(load.run(clients, settling + seconds))
+        await asyncio.sleep(settling)
         load.times.clear()
-        cpu, before = server.cpu_seconds(), len(load.ended)
-        rate = await load.run(clients, seconds)
-        return load, rate, server.cpu_seconds() - cpu, len(load.ended) - before
+        cpu, before, began = server.cpu_seconds(), len(load.ended), time.perf_counter()
+        await asyncio.sleep(seconds - 0.1)
+        took, done, cpu = time.perf_counter() - began, len(load.ended) - before, server.cpu_seconds() - cpu
+        times = {status: list(some) for status, some in load.times.items()}
+        await crowd
+        return times, done / took, 1000 * cpu / max(1, done)
 
-    load, rate, cpu, done = asyncio.run(run())
-    refused = sum(len(times) for status, times in load.times.items() if status != 200)
-    p50, p95, p99 = quantiles(load.times.get(200, []))
-    print(f"| {name} | {clients} | {rate:.1f} | {p50:.0f} | {p95:.0f} | {p99:.0f} | {1000 * cpu / max(1, done):.1f} | "
-          f"{refused} | {server.megabytes('VmHWM')} |", flush=True)
+    times, rate, cpu = asyncio.run(run())
+    refused = sum(len(some) for status, some in times.items() if status != 200)
+    p50, p95, p99 = quantiles(times.get(200, []))
+    print(f"| {name} | {clients} | {rate:.1f} | {p50:.0f} | {p95:.0f} | {p99:.0f} | {cpu:.1f} | {refused} | "
+          f"{server.megabytes('VmHWM')} |", flush=True)
 
 
 def main():
