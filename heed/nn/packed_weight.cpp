@@ -13,6 +13,8 @@
 #include "heed/ops/index.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
+#include "heed/tensor/large_pages.h"
+#include "heed/tensor/memory_limit.h"
 #include "heed/tensor/storage.h"
 #include "heed/tensor/view.h"
 
@@ -34,6 +36,15 @@ std::span<const std::byte> bytes_of_rows(const StoredMatrix& matrix, std::int64_
   const auto one = matrix.bytes.size() / static_cast<std::size_t>(matrix.out);
   return matrix.bytes.subspan(static_cast<std::size_t>(begin) * one,
                               static_cast<std::size_t>(end - begin) * one);
+}
+
+// Uninitialised, as empty() makes it.
+Tensor empty_in_large_pages(const Shape& shape, DType dtype) {
+  const auto bytes = static_cast<std::size_t>(numel(shape)) * size_of(dtype);
+  MemoryLimit::count(bytes);
+  std::shared_ptr<std::byte> block = large_page_block(bytes);
+  std::byte* const data = block.get();
+  return Tensor(Storage::lend(data, bytes, std::move(block)), dtype, shape, row_major(shape), 0);
 }
 
 void widen(io::TensorType type, std::span<const std::byte> from, std::span<float> to) {
@@ -106,8 +117,7 @@ PackedWeight::PackedWeight(const BlockMatrix& matrix) {
 void PackedWeight::allocate(PackedForm form, std::int64_t out, std::int64_t in, PackOptions how) {
   const BlockForm blocks = how.blocks;
   const std::int64_t padded = kernels::padded_out(out), panels = padded / kernels::kPanelRows;
-  const Unpooled unpooled;
-  data_ = empty({panels * kernels::panel_bytes(form, in, blocks)}, DType::u8);
+  data_ = empty_in_large_pages({panels * kernels::panel_bytes(form, in, blocks)}, DType::u8);
   const auto bytes_of = [](Tensor& x) {
     return reinterpret_cast<std::byte*>(x.mutable_data<std::uint8_t>());
   };
@@ -120,14 +130,15 @@ void PackedWeight::allocate(PackedForm form, std::int64_t out, std::int64_t in, 
              .blocks = blocks};
   if (form == PackedForm::int8) {
     const Shape shape{padded * kernels::scale_groups(in)};
-    scales_ = empty(shape);
-    sums_ = empty(shape, DType::i32);
+    scales_ = empty_in_large_pages(shape, DType::f32);
+    sums_ = empty_in_large_pages(shape, DType::i32);
     target_.scales = scales_.mutable_data<float>();
     target_.sums = sums_.mutable_data<std::int32_t>();
+    const Unpooled unpooled;  // few of its rows are read in a step
     if (how.refined) remainders_ = empty({out, in}, DType::u8);
   }
   if (form == PackedForm::int4) {
-    scales_ = empty({panels * kernels::block_scale_bytes(blocks, in)}, DType::u8);
+    scales_ = empty_in_large_pages({panels * kernels::block_scale_bytes(blocks, in)}, DType::u8);
     target_.block_scales = bytes_of(scales_);
   }
 }

@@ -8,6 +8,8 @@
 #define HEED_KERNELS_PACKED_TILE_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -31,7 +33,8 @@ inline constexpr int kPanelVectors = static_cast<int>(kPanelRows) / kLanes32;
 struct F32Weights {
   using Sum = VF;
   using X = float;
-  static constexpr std::int64_t kGroup = 1;  // columns per step
+  static constexpr std::int64_t kGroup = 1;                    // columns per step
+  static constexpr std::int64_t kStepBytes = kPanelRows * 4;  // of a panel
   // With 32 registers, 6 rows by 4 vectors; with 16, 6 by 2.
   static constexpr int kRows = kPanelVectors > 2 ? 3 : 6;
   static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
@@ -52,6 +55,8 @@ struct F32Weights {
 
 /// Sums in f32 of weights in bf16, which are the upper halves of f32.
 struct Bf16Weights : F32Weights {
+  static constexpr std::int64_t kStepBytes = kPanelRows * 2;
+
   static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
     const hn::Rebind<std::uint16_t, F32> halves;
     const hn::RebindToUnsigned<F32> wide;
@@ -67,6 +72,7 @@ struct Int8Weights {
   using Sum = VI32;
   using X = std::int8_t;
   static constexpr std::int64_t kGroup = kColumnGroup;
+  static constexpr std::int64_t kStepBytes = kPanelRows * kColumnGroup;
   static constexpr int kRows = kPanelVectors > 2 ? 2 : 6;
   static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
 
@@ -83,6 +89,10 @@ struct Int8Weights {
   static HWY_INLINE void add(Sum& sum, VI32 x, VI32 w) { Dot::add(sum, x, w); }
 };
 
+/// How far weights are fetched ahead of their use in products of one row. The hardware alone stops at
+/// the end of a page.
+inline constexpr std::int64_t kBytesAhead = 1024;
+
 // Loops over registers are unrolled, else the compiler keeps them in memory.
 
 /// Adds to sum the products of M rows of x and P panels over the columns [begin, end). Panels are
@@ -94,6 +104,12 @@ HWY_INLINE void add_products(const typename Weights::X* x, std::int64_t x_stride
   constexpr int N = P * kPanelVectors;
   for (std::int64_t column = begin; column < end; column += Weights::kGroup) {
     typename Weights::Sum w[N];
+    if constexpr (M == 1) {  // memory is the limit
+      const std::byte* const later =
+          panels + column / Weights::kGroup * Weights::kStepBytes + kBytesAhead;
+#pragma GCC unroll 16
+      for (int p = 0; p < P; ++p) hwy::Prefetch(later + p * panel_bytes);
+    }
 #pragma GCC unroll 16
     for (int j = 0; j < N; ++j) {
       w[j] = Weights::load(panels + j / kPanelVectors * panel_bytes, column, j % kPanelVectors);

@@ -1,0 +1,63 @@
+#include "heed/tensor/large_pages.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "heed/base/error.h"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t kLargePage = std::size_t{2} << 20;
+constexpr std::size_t kChunk = std::size_t{32} << 20;  // addresses; memory is taken when written
+constexpr std::size_t kCacheLine = 64;
+
+std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// Addresses that begin at a large page. Blocks are taken from its beginning to its end.
+class Chunk {
+ public:
+  explicit Chunk(std::size_t bytes) : mapped_(rounded_up(bytes, kLargePage) + kLargePage) {
+    void* const pages = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    HEED_CHECK(pages != MAP_FAILED, "[memory] the system cannot provide {} bytes", bytes);
+    base_ = static_cast<std::byte*>(pages);
+    const std::size_t after_page = reinterpret_cast<std::uintptr_t>(pages) % kLargePage;
+    next_ = after_page == 0 ? 0 : kLargePage - after_page;
+    end_ = next_ + mapped_ - kLargePage;
+    ::madvise(base_ + next_, end_ - next_, MADV_HUGEPAGE);  // a hint
+  }
+  ~Chunk() { ::munmap(base_, mapped_); }
+  Chunk(const Chunk&) = delete;
+  Chunk& operator=(const Chunk&) = delete;
+
+  bool has(std::size_t bytes) const { return bytes <= end_ - next_; }
+  std::byte* take(std::size_t bytes) { return base_ + std::exchange(next_, next_ + bytes); }
+
+ private:
+  std::byte* base_;
+  std::size_t mapped_, next_, end_;
+};
+
+// The chunk of this thread with room for more, as long as one of its blocks lives.
+thread_local std::weak_ptr<Chunk> t_chunk;
+
+}  // namespace
+
+std::shared_ptr<std::byte> large_page_block(std::size_t bytes) {
+  const std::size_t taken = rounded_up(bytes, kCacheLine);
+  std::shared_ptr<Chunk> chunk = t_chunk.lock();
+  if (!chunk || !chunk->has(taken)) {
+    const bool shared = taken <= kChunk / 2;
+    chunk = std::make_shared<Chunk>(shared ? kChunk : taken);
+    if (shared) t_chunk = chunk;
+  }
+  std::byte* const block = chunk->take(taken);
+  return {std::move(chunk), block};
+}
+
+}  // namespace heed
