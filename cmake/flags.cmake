@@ -1,52 +1,56 @@
-# The compiler flags, in one interface target that every target of heed links privately.
+# The compiler flags, in one interface target that every target of heed links privately: heed_flags. It
+# consists of heed_plain_flags and of heed_sanitizers, whose flags come after the plain ones and win.
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
 
+add_library(heed_plain_flags INTERFACE)
+add_library(heed_sanitizers INTERFACE)
 add_library(heed_flags INTERFACE)
+target_link_libraries(heed_flags INTERFACE heed_plain_flags heed_sanitizers)
 
 # Results must not depend on how the compiler contracts or reorders arithmetic; errno and floating
 # point traps are never looked at.
 target_compile_options(
-  heed_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off -fno-math-errno -fno-trapping-math)
+  heed_plain_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off -fno-math-errno
+                             -fno-trapping-math)
 
 # Names of files in messages of assertions are relative, so that objects do not depend on where the
 # checkout is, and a compiler cache serves all checkouts.
-target_compile_options(heed_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+target_compile_options(heed_plain_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 
 # Highway's lowest target on x86-64 is then SSE4 (which there includes AES and PCLMUL); AVX2 and
-# AVX-512 are added by Highway per function and chosen at run time. Under sanitizers one set is
-# enough, and a third of the time to build: AVX2, which is where most people are. HEED_ALL_ISAS
-# brings the others back.
+# AVX-512 are added by Highway per function and chosen at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-  if(HEED_SANITIZE AND NOT HEED_ALL_ISAS)
-    target_compile_options(heed_flags INTERFACE -march=x86-64-v3 -maes -mpclmul)
-    target_compile_definitions(heed_flags INTERFACE HEED_WITHOUT_AVX512)
-  else()
-    target_compile_options(heed_flags INTERFACE -march=x86-64-v2 -maes -mpclmul)
-  endif()
+  target_compile_options(heed_plain_flags INTERFACE -march=x86-64-v2 -maes -mpclmul)
 endif()
 
 if(HEED_WERROR)
-  target_compile_options(heed_flags INTERFACE -Werror)
+  target_compile_options(heed_plain_flags INTERFACE -Werror)
 endif()
 
 if(HEED_HARDENING)
-  target_compile_options(heed_flags INTERFACE -fstack-protector-strong)
-  target_compile_definitions(heed_flags INTERFACE _GLIBCXX_ASSERTIONS)
-  target_link_options(heed_flags INTERFACE -Wl,-z,relro,-z,now)
-  # Sanitizers intercept the same functions; without optimisation the macro only warns.
-  if(NOT HEED_SANITIZE)
-    target_compile_options(
-      heed_flags INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
-  endif()
+  target_compile_options(heed_plain_flags INTERFACE -fstack-protector-strong)
+  target_compile_definitions(heed_plain_flags INTERFACE _GLIBCXX_ASSERTIONS)
+  target_link_options(heed_plain_flags INTERFACE -Wl,-z,relro,-z,now)
+  # Without optimisation the macro only warns.
+  target_compile_options(
+    heed_plain_flags INTERFACE $<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
 endif()
 
 if(HEED_SANITIZE)
-  target_compile_options(heed_flags INTERFACE -fsanitize=${HEED_SANITIZE} -fno-omit-frame-pointer
-                                              -fno-sanitize-recover=all)
+  # Sanitizers intercept the functions that _FORTIFY_SOURCE replaces. Assertions of libraries are on.
+  target_compile_options(
+    heed_sanitizers INTERFACE -O1 -g1 -UNDEBUG -U_FORTIFY_SOURCE -fsanitize=${HEED_SANITIZE}
+                              -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # GCC's own advice: its flow analysis sees the instrumented code and warns of what is not there.
-  target_compile_options(heed_flags INTERFACE -Wno-maybe-uninitialized)
-  target_link_options(heed_flags INTERFACE -fsanitize=${HEED_SANITIZE})
+  target_compile_options(heed_sanitizers INTERFACE -Wno-maybe-uninitialized)
+  target_link_options(heed_sanitizers INTERFACE -fsanitize=${HEED_SANITIZE})
+  # One instruction set is enough, and a third of the time to build: AVX2, which is where most people
+  # are. HEED_ALL_ISAS brings the others back.
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$" AND NOT HEED_ALL_ISAS)
+    target_compile_options(heed_sanitizers INTERFACE -march=x86-64-v3)
+    target_compile_definitions(heed_sanitizers INTERFACE HEED_WITHOUT_AVX512)
+  endif()
 endif()
 
 # heed_precompile(TARGET HEADER…): what most files of a target read is read once. Instead of headers,

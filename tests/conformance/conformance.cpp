@@ -122,7 +122,7 @@ Failures check_gradients(const Subject& subject) {
       replace.root(*layer);
       return run(*layer, in);
     };
-    const GradCheckResult result = gradcheck(f, leaves, {.every = test::kSanitized ? 16 : 1});
+    const GradCheckResult result = gradcheck(f, leaves, {.every = test::is_sanitized() ? 16 : 1});
     if (!result.ok) failures.push_back(fmt::format("{}: {}", mode.name, result.message));
   }
   return failures;

@@ -65,14 +65,14 @@ TEST(Grammar, WritesCleanSentences) {
 
 TEST(Grammar, HasOneTranslationForASentence) {
   std::map<std::string, std::string> translations;
-  constexpr int kSentences = test::kSanitized ? 5000 : 100000;
-  for (int i = 0; i < kSentences; ++i) {
+  const int sentences = test::is_sanitized() ? 5000 : 100000;
+  for (int i = 0; i < sentences; ++i) {
     const GrammarPair pair = grammar_sentence(3, i);
     const auto [known, fresh] = translations.emplace(pair.english, pair.chinese);
     ASSERT_EQ(known->second, pair.chinese) << pair.english;
   }
   // Only short patterns repeat: what is held out is new.
-  EXPECT_GT(std::ssize(translations), kSentences * 93 / 100);
+  EXPECT_GT(std::ssize(translations), sentences * 93 / 100);
 }
 
 // Links that cross: alignments are far from the diagonal.

@@ -158,7 +158,7 @@ TEST(Sample, FrequenciesFollowTheDistribution) {
   // Above it lies a thousandth of the chi-square distribution of 4 degrees of freedom.
   constexpr double kBound = 18.5;
   for (const std::uint64_t seed : {1, 2, 3}) {
-    if (test::kSanitized && seed > 1) break;
+    if (test::is_sanitized() && seed > 1) break;
     for (const double temperature : {0.5, 1.0, 3.0}) {
       const auto counts = first_tokens(scores, kDraws, {.temperature = temperature, .seed = seed});
       EXPECT_LT(chi_square(counts, kDraws, distribution(scores, {4, 5, 6, 7, 8}, temperature)),

@@ -132,7 +132,7 @@ template <typename F>
 void for_each_bias(const AttentionShape& s, const F& f) {
   for (const Pattern& pattern : kPatterns) {
     for (const float size : kSizes) {
-      if (heed::test::kSanitized && size != kSizes[0])
+      if (heed::test::is_sanitized() && size != kSizes[0])
         continue;  // the same accesses for every size
       for (const float sign : {-1.0f, 1.0f}) {
         f(bias_of(pattern, sign * size, s), fmt::format("{} {}", pattern.name, sign * size));
