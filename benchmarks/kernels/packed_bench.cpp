@@ -56,8 +56,8 @@ void add_one_row(Report& report, PackedForm form, int threads) {
     }
     return rate;
   };
-  // Sums of int8 weights are not read without VNNI, but they count as memory.
-  const double scale_bytes = form == PackedForm::int8 ? 4.0 / kernels::kScaleColumns : 4.0 / 32.0;
+  // A scale and a sum of int8, a scale and a minimum in F16 of a block.
+  const double scale_bytes = form == PackedForm::int8 ? 8.0 / kernels::kScaleColumns : 4.0 / 32.0;
   const double read_bytes = static_cast<double>(weight.out() * weight.in()) *
                             ((form == PackedForm::int8 ? 1.0 : 0.5) + scale_bytes);
   const auto [seconds, limit] = best_of_both([&] { weight.product(x, {}, 0, weight.out()); }, read);

@@ -13,32 +13,50 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-constexpr int kSums = 8;          // independent ones, as a tile has
-constexpr int kRounds = 1 << 20;  // each of kSums vectors of four columns
+// A tile of rows by vectors of weights, as large as registers allow.
+constexpr int kRows = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+constexpr int kWeights = 4;
+constexpr int kSteps = 8;  // between two rounds the compiler moves all sums
+constexpr int kRounds = 1 << 16;
 
 // Billions of operations per second of add(sum, w, x), repeated.
 template <typename Add>
 HWY_INLINE double rate_of(const Add& add) {
-  HWY_ALIGN std::int32_t numbers[(1 + kSums) * hn::MaxLanes(I32())] = {1, 2, 3};
-  VI32 sum[kSums];
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(I32()));
+  HWY_ALIGN std::int32_t numbers[kSteps * (kRows + kWeights) * kLanes] = {1, 2, 3};
+  VI32 sum[kRows][kWeights];
 #pragma GCC unroll 16
-  for (int j = 0; j < kSums; ++j) sum[j] = hn::Zero(I32());
+  for (auto& row : sum) {
+#pragma GCC unroll 16
+    for (VI32& one : row) one = hn::Zero(I32());
+  }
   const double start = bench::now();
   for (int i = 0; i < kRounds; ++i) {
     asm volatile("" : : "r"(numbers) : "memory");  // so that nothing is computed once for all
-    const VI32 x = hn::Load(I32(), numbers);
 #pragma GCC unroll 16
-    for (int j = 0; j < kSums; ++j) {
-      add(sum[j], hn::Load(I32(), numbers + (1 + j) * hn::Lanes(I32())), x);
+    for (int step = 0; step < kSteps; ++step) {
+      const std::int32_t* const from = numbers + step * (kRows + kWeights) * kLanes;
+      VI32 w[kWeights];
+#pragma GCC unroll 16
+      for (int j = 0; j < kWeights; ++j) w[j] = hn::Load(I32(), from + j * kLanes);
+#pragma GCC unroll 16
+      for (int row = 0; row < kRows; ++row) {
+        const VI32 x = hn::Load(I32(), from + (kWeights + row) * kLanes);
+#pragma GCC unroll 16
+        for (int j = 0; j < kWeights; ++j) add(sum[row][j], w[j], x);
+      }
     }
   }
   const double seconds = bench::now() - start;
 #pragma GCC unroll 16
-  for (int j = 0; j < kSums; ++j) {
-    hn::Store(sum[j], I32(), numbers);
-    asm volatile("" : : "r"(numbers) : "memory");
+  for (const auto& row : sum) {
+#pragma GCC unroll 16
+    for (const VI32& one : row) {
+      hn::Store(one, I32(), numbers);
+      asm volatile("" : : "r"(numbers) : "memory");
+    }
   }
-  return 2.0 * 4.0 * static_cast<double>(hn::Lanes(I32())) * kSums * kRounds / seconds * 1e-9;
+  return 2.0 * 4.0 * kLanes * kRows * kWeights * kSteps * kRounds / seconds * 1e-9;
 }
 
 double int8_rate() {

@@ -185,43 +185,69 @@ struct WideScales {
   float* minima;
 };
 
-/// The scales of one panel.
+/// Reads the scales of one panel, block by block.
+class ScaleReader {
+ public:
+  HWY_INLINE ScaleReader(const PackedMatrix& weight, const std::byte* from)
+      : form_(weight.blocks.scales), zero_(-(1 << (weight.blocks.bits - 1))), next_(from) {}
+
+  /// Goes to the next block, or to the first one.
+  HWY_INLINE void next() {
+    if (form_ == BlockScales::nested && block_++ % kNestedBlocks == 0) {
+      units_ = next_;
+      next_ += 2 * kHalves;
+    }
+    at_ = next_;
+    next_ += form_ == BlockScales::nested    ? 2 * kPanelRows
+             : form_ == BlockScales::shifted ? 2 * kHalves
+                                             : kHalves;
+  }
+  HWY_INLINE VF scale(int vector) const {
+    const VF first = halves(form_ == BlockScales::nested ? units_ : at_, vector);
+    return form_ == BlockScales::nested ? hn::Mul(first, small(at_, vector)) : first;
+  }
+  HWY_INLINE VF minimum(int vector) const {
+    switch (form_) {
+      case BlockScales::centred:
+        return hn::Mul(scale(vector), hn::Set(F32(), static_cast<float>(zero_)));
+      case BlockScales::shifted:
+        return halves(at_ + kHalves, vector);
+      case BlockScales::nested:
+        break;
+    }
+    return hn::Neg(hn::Mul(halves(units_ + kHalves, vector), small(at_ + kPanelRows, vector)));
+  }
+
+ private:
+  static constexpr std::int64_t kHalves = kPanelRows * 2;
+
+  static HWY_INLINE VF halves(const std::byte* from, int vector) {
+    return load_halves(F32(), from + vector * kLanes32 * 2);
+  }
+  static HWY_INLINE VF small(const std::byte* from, int vector) {
+    const hn::Rebind<std::uint8_t, F32> bytes;
+    const auto* const at = reinterpret_cast<const std::uint8_t*>(from) + vector * kLanes32;
+    return hn::ConvertTo(F32(), hn::PromoteTo(I32(), hn::LoadU(bytes, at)));
+  }
+
+  BlockScales form_;
+  int zero_;
+  std::int64_t block_ = 0;
+  const std::byte* next_;
+  const std::byte* at_ = nullptr;
+  const std::byte* units_ = nullptr;  // of nested scales
+};
+
+/// All scales of one panel.
 inline HWY_ATTR void widen_scales(const PackedMatrix& weight, const std::byte* from,
                                   WideScales to) {
-  const F32 d;
-  const hn::Rebind<std::uint8_t, F32> bytes;
-  const std::int64_t blocks = block_count(weight.in);
-  const auto zero = hn::Set(d, static_cast<float>(-(1 << (weight.blocks.bits - 1))));
-  const auto halves = [&](const std::byte* p, int vector)
-                          HWY_ATTR { return load_halves(d, p + vector * kLanes32 * 2); };
-  const auto small = [&](const std::byte* p, int vector) HWY_ATTR {
-    const auto* const at = reinterpret_cast<const std::uint8_t*>(p) + vector * kLanes32;
-    return hn::ConvertTo(d, hn::PromoteTo(I32(), hn::LoadU(bytes, at)));
-  };
-  constexpr std::int64_t kHalves = kPanelRows * 2;
-  const std::byte* units = from;
-  for (std::int64_t b = 0; b < blocks; ++b) {
-    const bool is_nested = weight.blocks.scales == BlockScales::nested;
-    if (is_nested && b % kNestedBlocks == 0) {
-      units = from;
-      from += 2 * kHalves;
-    }
+  ScaleReader reader(weight, from);
+  for (std::int64_t b = 0; b < block_count(weight.in); ++b) {
+    reader.next();
     for (int v = 0; v < kPanelVectors; ++v) {
-      VF scale, minimum;
-      if (is_nested) {
-        scale = hn::Mul(halves(units, v), small(from, v));
-        minimum = hn::Neg(hn::Mul(halves(units + kHalves, v), small(from + kPanelRows, v)));
-      } else {
-        scale = halves(from, v);
-        minimum = weight.blocks.scales == BlockScales::shifted ? halves(from + kHalves, v)
-                                                               : hn::Mul(scale, zero);
-      }
-      hn::StoreU(scale, d, to.scales + b * kPanelRows + v * kLanes32);
-      hn::StoreU(minimum, d, to.minima + b * kPanelRows + v * kLanes32);
+      hn::StoreU(reader.scale(v), F32(), to.scales + b * kPanelRows + v * kLanes32);
+      hn::StoreU(reader.minimum(v), F32(), to.minima + b * kPanelRows + v * kLanes32);
     }
-    from += is_nested                                      ? 2 * kPanelRows
-            : weight.blocks.scales == BlockScales::shifted ? 2 * kHalves
-                                                           : kHalves;
   }
 }
 
@@ -238,6 +264,16 @@ struct BlockTile {
   std::int64_t panel_bytes, blocks;
   WideScales wide;
 };
+
+/// The sum of a block of a row, in units of the scale of x.
+template <typename Bits, typename Dot>
+HWY_INLINE VF scaled_block(VI32 exact, float x_sum, VF scale, VF minimum) {
+  const F32 d;
+  if constexpr (Bits::kBits == 8) exact = Dot::centred(exact, x_sum);
+  const VF product = hn::Mul(hn::ConvertTo(d, exact), scale);
+  if constexpr (!Bits::kHasMinimum) return product;
+  return hn::Add(product, hn::Mul(hn::Set(d, x_sum), minimum));
+}
 
 /// Writes the products of M rows and P panels, [M, P, 16].
 template <typename Bits, typename Dot, int M, int P>
@@ -258,13 +294,9 @@ HWY_INLINE void multiply_blocks(const BlockTile& tile, float* totals) {
       const VF x_scale = hn::Set(d, tile.x_scales[i * tile.x_groups + b / kBlocksOfScale]);
 #pragma GCC unroll 16
       for (int j = 0; j < N; ++j) {
-        VI32 exact = sum[i][j];
-        if constexpr (Bits::kBits == 8) exact = Dot::centred(exact, *x_sum);
-        VF product = hn::Mul(hn::ConvertTo(d, exact), hn::LoadU(d, tile.wide.scales + place(j)));
-        if constexpr (Bits::kHasMinimum) {
-          product = hn::Add(product,
-                            hn::Mul(hn::Set(d, *x_sum), hn::LoadU(d, tile.wide.minima + place(j))));
-        }
+        const VF product =
+            scaled_block<Bits, Dot>(sum[i][j], *x_sum, hn::LoadU(d, tile.wide.scales + place(j)),
+                                    hn::LoadU(d, tile.wide.minima + place(j)));
         float* const total = totals + (i * N + j) * kLanes32;
         hn::StoreU(hn::Add(hn::LoadU(d, total), hn::Mul(product, x_scale)), d, total);
       }

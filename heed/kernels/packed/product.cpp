@@ -14,6 +14,7 @@
 #include "heed/kernels/packed/cpu.h"
 #include "heed/kernels/packed/product.h"
 #include "heed/kernels/packed/quantize_rows.h"
+#include "heed/kernels/packed/row-inl.h"
 #include "heed/kernels/packed/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -118,27 +119,47 @@ HWY_INLINE void float_tile(const PackedProduct& call, TilePlace at, ColumnPass p
 
 // ---- int8 ---------------------------------------------------------------------------------------
 
+// Columns g of some rows and panels.
+HWY_INLINE ScaledColumns scaled_columns(const PackedMatrix& w, const QuantizedRows& x, TilePlace at,
+                                        std::int64_t g) {
+  const std::int64_t groups = scale_groups(w.in);
+  const std::int64_t begin = g * kScaleColumns, place = (at.panel * groups + g) * kPanelRows;
+  return {.begin = begin,
+          .end = std::min(begin + kScaleColumns, padded_in(w.form, w.in)),
+          .scales = w.scales + place,
+          .sums = w.sums + place,
+          .panel_stride = groups * kPanelRows,
+          .x_scales = x.scales + at.row * groups + g,
+          .x_offsets = x.offsets + at.row * groups + g,
+          .x_stride = groups};
+}
+
 template <typename Weights, int M, int P>
 HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, TilePlace at) {
   const PackedMatrix& w = call.weight;
-  const std::int64_t bytes = panel_bytes(w.form, w.in), columns = padded_in(w.form, w.in);
-  const std::int64_t groups = scale_groups(w.in);
+  const std::int64_t bytes = panel_bytes(w.form, w.in);
   HWY_ALIGN float totals[M * P * kPanelRows] = {};
-  for (std::int64_t g = 0; g < groups; ++g) {
-    const std::int64_t begin = g * kScaleColumns, place = (at.panel * groups + g) * kPanelRows;
+  for (std::int64_t g = 0; g < scale_groups(w.in); ++g) {
     add_scaled<Weights, M, P>(x.integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
-                              bytes,
-                              {.begin = begin,
-                               .end = std::min(begin + kScaleColumns, columns),
-                               .scales = w.scales + place,
-                               .sums = w.sums + place,
-                               .panel_stride = groups * kPanelRows,
-                               .x_scales = x.scales + at.row * groups + g,
-                               .x_offsets = x.offsets + at.row * groups + g,
-                               .x_stride = groups},
-                              totals);
+                              bytes, scaled_columns(w, x, at, g), totals);
   }
   put_tile<M, P>(call, at, totals);
+}
+
+template <typename Weights>
+HWY_INLINE void int8_row(const PackedProduct& call, const QuantizedRows& x, std::int64_t panel) {
+  const PackedMatrix& w = call.weight;
+  const std::byte* const data = w.data + panel * panel_bytes(w.form, w.in);
+  VF totals[kPanelVectors];
+#pragma GCC unroll 16
+  for (int j = 0; j < kPanelVectors; ++j) totals[j] = hn::Zero(F32());
+  for (std::int64_t g = 0; g < scale_groups(w.in); ++g) {
+    add_scaled_row<Weights>(x.integers, data, scaled_columns(w, x, {0, panel}, g), totals);
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < kPanelVectors; ++j) {
+    put(call, 0, panel * kPanelRows + j * kLanes32, totals[j]);
+  }
 }
 
 // ---- blocks -------------------------------------------------------------------------------------
@@ -166,6 +187,25 @@ HWY_INLINE void block_tile(const PackedProduct& call, const QuantizedRows& x, Ti
                                     .wide = panels.wide},
                                    totals);
   put_tile<M, P>(call, at, totals);
+}
+
+template <typename Bits, typename Dot>
+HWY_INLINE void block_row(const PackedProduct& call, const QuantizedRows& x, std::int64_t panel) {
+  const PackedMatrix& w = call.weight;
+  const std::int64_t blocks = block_count(w.in);
+  HWY_ALIGN float totals[kPanelRows];
+  multiply_block_row<Bits, Dot>(
+      {.x = x.integers,
+       .stride = x.stride,
+       .x_scales = x.scales,
+       .x_groups = scale_groups(w.in),
+       .x_sums = x.sums,
+       .panels = w.data + panel * blocks * Bits::kBlockBytes,
+       .panel_bytes = 0,
+       .blocks = blocks,
+       .wide = {}},
+      ScaleReader(w, w.block_scales + panel * block_scale_bytes(w.blocks, w.in)), totals);
+  put_tile<1, 1>(call, {0, panel}, totals);
 }
 
 // ---- products -----------------------------------------------------------------------------------
@@ -235,6 +275,10 @@ HWY_INLINE void float_product(const PackedProduct& call) {
 
 template <typename Weights>
 HWY_INLINE void int8_product(const PackedProduct& call, const QuantizedRows& x) {
+  if (call.rows == 1) {
+    for (std::int64_t p = 0; p < call.weight.panels(); ++p) int8_row<Weights>(call, x, p);
+    return finish(call);
+  }
   for_panel_groups<Weights::kPanels>(
       call.weight.panels(), [&](auto p, std::int64_t panel) HWY_ATTR {
         for_row_blocks<Weights::kRows>(call.rows, [&](auto m, std::int64_t row) HWY_ATTR {
@@ -278,7 +322,10 @@ template <typename Bits, typename Dot>
 HWY_INLINE void block_product(const PackedProduct& call, const QuantizedRows& x) {
   constexpr std::int64_t kFewRows = 16;
   constexpr bool kUnpack = Bits::kBits == 5;
-  if (kUnpack && call.rows > kFewRows) {
+  if (call.rows == 1) {
+    for (std::int64_t p = 0; p < call.weight.panels(); ++p) block_row<Bits, Dot>(call, x, p);
+    finish(call);
+  } else if (kUnpack && call.rows > kFewRows) {
     block_product<Bits, Dot, kUnpack>(call, x);
   } else {
     block_product<Bits, Dot, false>(call, x);
