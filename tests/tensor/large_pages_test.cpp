@@ -30,7 +30,8 @@ bool is_mapped(std::uintptr_t address) {
 TEST(LargePages, BlocksAreAlignedAndApart) {
   std::vector<Block> blocks;
   std::vector<std::size_t> sizes;
-  for (const std::size_t bytes : {1, 63, 64, 65, 4096, 3 << 20, 20 << 20, 40 << 20, 100, 31 << 20}) {
+  for (const std::size_t bytes :
+       {1, 63, 64, 65, 4096, 3 << 20, 20 << 20, 40 << 20, 100, 31 << 20}) {
     blocks.push_back(large_page_block(bytes));
     sizes.push_back(bytes);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(blocks.back().get()) % 64, 0u) << bytes;
@@ -56,7 +57,8 @@ TEST(LargePages, AChunkIsGivenBackWithItsLastBlock) {
     EXPECT_TRUE(is_mapped(address));
     second.reset();
     EXPECT_FALSE(is_mapped(address));
-  }).join();
+  })
+      .join();
 }
 
 TEST(LargePages, ABlockOutlivesItsThread) {
