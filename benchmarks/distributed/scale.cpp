@@ -8,7 +8,7 @@
 // sent has no meaning, only its size. So large blocks of memory are addresses that are never
 // written, and large messages are sent from and to a block that SMPI does not copy.
 //
-//   smpirun -np 64 -platform cluster.xml scale base 11.5 2 f32 overlapped
+//   smpirun -np 64 -platform cluster.xml scale base 11.5 2 f32 overlapped 0 5e-5
 #include <mpi.h>
 #include <time.h>
 
@@ -24,6 +24,7 @@
 #include "heed/tensor/create.h"
 
 extern "C" heed::Communicator* heed_join_mpi(char* error, int room);
+extern "C" bool heed_move_messages(heed::Communicator* ranks);
 
 #ifdef HEED_SIMULATED_MPI
 #include <simgrid/actor.h>
@@ -71,6 +72,8 @@ void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
 void __real_free(void* block);
 int __real_MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm all,
                      MPI_Request* request);
+int __real_MPI_Issend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm all,
+                      MPI_Request* request);
 int __real_MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm all,
                      MPI_Request* request);
 void* __real_memcpy(void* to, const void* from, std::size_t size);
@@ -91,6 +94,12 @@ int __wrap_MPI_Isend(const void* from, int count, MPI_Datatype type, int to, int
   return __real_MPI_Isend(is_large ? message_block() : from, count, type, to, tag, all, request);
 }
 
+int __wrap_MPI_Issend(const void* from, int count, MPI_Datatype type, int to, int tag, MPI_Comm all,
+                      MPI_Request* request) {
+  const bool is_large = static_cast<std::size_t>(count) >= kLarge;
+  return __real_MPI_Issend(is_large ? message_block() : from, count, type, to, tag, all, request);
+}
+
 int __wrap_MPI_Irecv(void* to, int count, MPI_Datatype type, int from, int tag, MPI_Comm all,
                      MPI_Request* request) {
   const bool is_large = static_cast<std::size_t>(count) >= kLarge;
@@ -101,27 +110,39 @@ void* __wrap_memcpy(void* to, const void* from, std::size_t size) {
   return size >= kLarge ? to : __real_memcpy(to, from, size);
 }
 
-// heed::add_into: nothing is added up.
-void __wrap__ZN4heed8add_intoERNS_6TensorERKS0_(void*, const void*) {}
-
-// Ranks that wait sleep in simulated time.
-int __wrap_nanosleep(const timespec* duration, timespec*) {
-  sg_actor_sleep_for(static_cast<double>(duration->tv_sec) +
-                     1e-9 * static_cast<double>(duration->tv_nsec));
-  return 0;
-}
-
-// Polling costs a simulation much time, and there is nothing else to do.
-int __wrap_MPI_Testall(int count, MPI_Request* requests, int* done, MPI_Status* statuses) {
+// One by one: SimGrid 3.32 never removes what MPI_Waitsome and MPI_Testsome complete from the list
+// of a rank's messages, and walks through this list for each message.
+int __wrap_MPI_Waitsome(int count, MPI_Request* requests, int* done, int* numbers, MPI_Status*) {
   *done = 1;
-  return MPI_Waitall(count, requests, statuses);
+  return MPI_Waitany(count, requests, numbers, MPI_STATUS_IGNORE);
 }
+
+int __wrap_MPI_Testsome(int count, MPI_Request* requests, int* done, int* numbers, MPI_Status*) {
+  int is_done = 1;
+  for (*done = 0; *done < count; ++*done) {
+    MPI_Testany(count, requests, &numbers[*done], &is_done, MPI_STATUS_IGNORE);
+    if (is_done == 0 || numbers[*done] == MPI_UNDEFINED) break;
+  }
+  return MPI_SUCCESS;
+}
+
+// heed::add_into and heed::kernels::sum_of_squares: nothing is added up.
+void __wrap__ZN4heed8add_intoERNS_6TensorERKS0_(void*, const void*) {}
+double __wrap__ZN4heed7kernels14sum_of_squaresEPKfl(const float*, long) { return 0.0; }
 }
 
 namespace heed {
 namespace {
 
-void pause_for(double seconds) { sg_actor_sleep_for(seconds); }
+// The thread that moves messages while a rank computes is a pause from time to time here, as long
+// as messages are under way: the threads of a thousand ranks are too many to simulate.
+void pause_for(double seconds, Communicator& ranks, double step) {
+  while (seconds > step && heed_move_messages(&ranks)) {
+    sg_actor_sleep_for(step);
+    seconds -= step;
+  }
+  sg_actor_sleep_for(seconds);
+}
 
 }  // namespace
 }  // namespace heed
@@ -131,7 +152,7 @@ void pause_for(double seconds) { sg_actor_sleep_for(seconds); }
 namespace heed {
 namespace {
 
-void pause_for(double seconds) {
+void pause_for(double seconds, Communicator&, double) {
   const auto whole = static_cast<time_t>(seconds);
   const timespec duration{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
   nanosleep(&duration, nullptr);
@@ -181,27 +202,35 @@ struct ShardNumbers {
 
 enum class How { overlapped, after, plain };
 
+struct Setting {
+  double compute;  // seconds of the computation of an update
+  double step;     // seconds between two looks at the messages, in a simulation
+  How how;
+};
+
 // The forward pass takes a third of the time. In the backward pass each tensor takes its share; the
 // embedding, first in the list, is used first and complete last.
-void compute_overlapped(TensorExchange& exchange, const SumList& parameters, double compute) {
+void compute_overlapped(Communicator& ranks, TensorExchange& exchange, const SumList& parameters,
+                        const Setting& setting) {
   const auto share = [&](std::size_t t) {
-    return compute * 2.0 / 3.0 * static_cast<double>(parameters[t].numel()) /
+    return setting.compute * 2.0 / 3.0 * static_cast<double>(parameters[t].numel()) /
            static_cast<double>(exchange.partition().total());
   };
-  pause_for(compute / 3.0 + share(0));
+  pause_for(setting.compute / 3.0 + share(0), ranks, setting.step);
   for (std::size_t t = parameters.size(); t-- > 0;) {
-    if (t > 0 && parameters[t].rank() > 1) pause_for(share(t));
+    if (t > 0 && parameters[t].rank() > 1) pause_for(share(t), ranks, setting.step);
     exchange.put(t, std::span(&parameters[t], 1));
   }
 }
 
-double update(Communicator& ranks, TensorExchange& exchange, SumList& parameters, double compute,
-              How how) {
+double update(Communicator& ranks, TensorExchange& exchange, SumList& parameters,
+              const Setting& setting) {
+  const How how = setting.how;
   const double start = MPI_Wtime();
   if (how == How::overlapped) {
-    compute_overlapped(exchange, parameters, compute);
+    compute_overlapped(ranks, exchange, parameters, setting);
   } else {
-    pause_for(compute);
+    pause_for(setting.compute, ranks, setting.step);
   }
   gather_values(ranks, ShardNumbers{});
   if (how == How::plain) {
@@ -217,10 +246,10 @@ double update(Communicator& ranks, TensorExchange& exchange, SumList& parameters
 }
 
 int run(int argc, char** argv) {
-  if (argc < 6 || argc > 7) {
+  if (argc != 8) {
     std::fprintf(stderr,
                  "usage: scale tiny|base|big COMPUTE_SECONDS UPDATES f32|bf16 "
-                 "overlapped|after|plain [BUCKET]\n");
+                 "overlapped|after|plain BUCKET STEP_SECONDS\n");
     return 2;
   }
   set_num_threads(1);
@@ -232,19 +261,20 @@ int run(int argc, char** argv) {
   }
   ranks->set_deadline(0.0);
   SumList parameters = parameters_of(argv[1]);
-  const double compute = std::atof(argv[2]);
   const int updates = std::atoi(argv[3]);
   const std::string_view wire = argv[4], how = argv[5];
+  const Setting setting{.compute = std::atof(argv[2]),
+                        .step = std::atof(argv[7]),
+                        .how = how == "overlapped" ? How::overlapped
+                               : how == "after"    ? How::after
+                                                   : How::plain};
   TensorExchange exchange(*ranks, parameters,
                           TensorExchangeConfig{.shards = ranks->size(),
                                                .wire = wire == "bf16" ? Wire::bf16 : Wire::f32,
-                                               .bucket = argc == 7 ? std::atoll(argv[6]) : 0});
+                                               .bucket = std::atoll(argv[6])});
   double best = 1e300, sum = 0.0;
   for (int i = 0; i < updates; ++i) {
-    const double seconds = update(*ranks, exchange, parameters, compute,
-                                  how == "overlapped" ? How::overlapped
-                                  : how == "after"    ? How::after
-                                                      : How::plain);
+    const double seconds = update(*ranks, exchange, parameters, setting);
     best = std::min(best, seconds);
     sum += seconds;
   }

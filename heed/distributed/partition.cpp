@@ -48,6 +48,14 @@ ElementRange Partition::part(int rank, std::size_t tensor) const {
   return {inside.begin - begin, inside.end - begin};
 }
 
+ElementRange Partition::owners(std::size_t tensor) const {
+  const auto first = bounds_.begin() + static_cast<std::ptrdiff_t>(bucket_of(tensor) * ranks_);
+  const auto last = first + static_cast<std::ptrdiff_t>(ranks_);
+  const std::int64_t begin = std::upper_bound(first, last, starts_[tensor]) - first - 1;
+  const std::int64_t end = std::lower_bound(first, last, starts_[tensor + 1]) - first;
+  return {begin, std::max(begin, end)};
+}
+
 std::vector<ElementRange> Partition::pieces(const ElementRange& part) {
   std::vector<ElementRange> all;
   for (std::int64_t at = part.begin; at < part.end; at += kPiece) {

@@ -53,8 +53,14 @@ class Partition {
   }
   /// The elements of a tensor that a rank owns, counted from the tensor's first.
   ElementRange part(int rank, std::size_t tensor) const;
+  /// The ranks [begin, end) that own elements of a tensor; some of them may own none.
+  ElementRange owners(std::size_t tensor) const;
   /// The pieces of a part of a tensor.
   static std::vector<ElementRange> pieces(const ElementRange& part);
+  /// Their number.
+  static std::size_t count_pieces(const ElementRange& part) {
+    return static_cast<std::size_t>((part.size() + kPiece - 1) / kPiece);
+  }
 
  private:
   void add_bounds(std::size_t bucket);

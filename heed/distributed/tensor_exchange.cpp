@@ -152,11 +152,13 @@ void TensorExchange::put(std::size_t tensor, std::span<const Tensor> of_nodes) {
     return;
   }
   const std::int64_t bytes = numel(shapes_[tensor]) * static_cast<std::int64_t>(size_of(dtype_));
-  parallel_for(ranks_.size(), bytes / ranks_.size(), [&](std::int64_t r) {
-    for (std::size_t n = 0; n < of_nodes.size(); ++n) {
-      give_part(static_cast<int>(r), tensor, n, of_nodes[n]);
-    }
-  });
+  const ElementRange owners = partition_.owners(tensor);
+  parallel_for(owners.size(), bytes / std::max<std::int64_t>(1, owners.size()),
+               [&](std::int64_t i) {
+                 for (std::size_t n = 0; n < of_nodes.size(); ++n) {
+                   give_part(static_cast<int>(owners.begin + i), tensor, n, of_nodes[n]);
+                 }
+               });
   for (std::size_t n = 0; n < of_nodes.size(); ++n) {
     present_[n * partition_.tensors() + tensor] = of_nodes[n].defined() ? 1 : 0;
   }
@@ -199,7 +201,8 @@ SumList TensorExchange::take_sum() {
   std::vector<std::size_t> counts;
   for (const auto& nodes : nodes_) counts.push_back(nodes.size() * partition_.tensors());
   const std::vector<char> present = gather_values(ranks_, std::span<const char>(present_), counts);
-  for (const Bucket& bucket : under_way_) bucket.transfer->complete();
+  // As they began: those of the last layers first.
+  for (std::size_t b = under_way_.size(); b-- > 0;) under_way_[b].transfer->complete();
   if (!flat_.defined()) flat_ = empty({partition_.total()}, dtype_);
   std::vector<char> in_sum(partition_.tensors());
   for (std::size_t b = 0; b < under_way_.size(); ++b) add_up(b, present, in_sum);
@@ -271,8 +274,10 @@ double TensorExchange::sum_of_squares(const SumList& sum, std::size_t count) {
   std::vector<double> own;
   for (std::size_t t = 0; t < count; ++t) {
     if (!sum[t].defined()) continue;
-    for (int r = 0; r < ranks_.size(); ++r) {
-      counts[static_cast<std::size_t>(r)] += Partition::pieces(partition_.part(r, t)).size();
+    const ElementRange owners = partition_.owners(t);
+    for (std::int64_t r = owners.begin; r < owners.end; ++r) {
+      counts[static_cast<std::size_t>(r)] +=
+          Partition::count_pieces(partition_.part(static_cast<int>(r), t));
     }
     visit_float("norm", dtype_, [&](auto zero) {
       using T = decltype(zero);
@@ -288,8 +293,9 @@ double TensorExchange::sum_of_squares(const SumList& sum, std::size_t count) {
   double squares = 0.0;
   for (std::size_t t = 0; t < count; ++t) {
     if (!sum[t].defined()) continue;
-    for (int r = 0; r < ranks_.size(); ++r) {
-      const std::size_t pieces = Partition::pieces(partition_.part(r, t)).size();
+    const ElementRange owners = partition_.owners(t);
+    for (std::int64_t r = owners.begin; r < owners.end; ++r) {
+      const std::size_t pieces = Partition::count_pieces(partition_.part(static_cast<int>(r), t));
       for (std::size_t i = 0; i < pieces; ++i) squares += all[next[static_cast<std::size_t>(r)]++];
     }
   }

@@ -27,11 +27,15 @@ TEST(Partition, CutsAtPiecesAndCoversEverything) {
         for (int r = 0; r < ranks; ++r) {
           const ElementRange part = partition.part(r, t);
           if (part.empty()) continue;
+          EXPECT_GE(r, partition.owners(t).begin);
+          EXPECT_LT(r, partition.owners(t).end);
           EXPECT_EQ(part.begin, inside);
           EXPECT_EQ(part.begin % Partition::kPiece, 0);
           inside = part.end;
         }
         EXPECT_EQ(inside, sizes[t]) << ranks << " ranks";
+        EXPECT_GE(partition.owners(t).size(), sizes[t] > 0 ? 1 : 0);
+        EXPECT_LE(partition.owners(t).end, ranks);
       }
     }
   }

@@ -11,8 +11,10 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "heed/distributed/communicator.h"
+#include "heed/distributed/flow.h"
 
 namespace heed {
 namespace {
@@ -20,8 +22,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kTag = 1;  // of channel 0
-// MPI counts bytes in an int.
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+#ifdef HEED_SIMULATED_MPI
+// SimGrid moves bytes by itself and has no threads. Polling costs it much time, and a rank that
+// waits has nothing else to do.
+constexpr bool kIsSimulated = true;
+#else
+constexpr bool kIsSimulated = false;
+#endif
 
 void check_mpi(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
@@ -52,85 +60,85 @@ class Pause {
   int polls_ = 0;
 };
 
-// Messages that MPI has been asked to send and receive.
-struct Requests {
-  std::vector<MPI_Request> all;
-  std::vector<int> partners;  // of each
-  std::size_t bytes = 0;
+// How messages of a flow are sent by MPI.
+struct MpiLink {
+  using Handle = MPI_Request;
+  // MPI counts bytes in an int.
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  // A longer message is complete only when its receiver has begun to take it: else MPI would say at
+  // once that it is sent, keep a copy, and the window would not limit what is in flight.
+  static constexpr std::size_t kMostCopied = std::size_t{1} << 12;
 
-  void add(std::span<const Outgoing> sent, std::span<const Incoming> received) {
-    for (const Incoming& message : received) {
-      in_chunks(message.bytes.size(), message.from, [&](std::size_t at, int count, auto* request) {
-        return MPI_Irecv(message.bytes.data() + at, count, MPI_BYTE, message.from,
-                         kTag + message.channel, MPI_COMM_WORLD, request);
-      });
-    }
-    for (const Outgoing& message : sent) {
-      in_chunks(message.bytes.size(), message.to, [&](std::size_t at, int count, auto* request) {
-        return MPI_Isend(message.bytes.data() + at, count, MPI_BYTE, message.to,
-                         kTag + message.channel, MPI_COMM_WORLD, request);
-      });
-    }
+  bool waits = false;  // test() returns when a message is complete
+
+  Handle send(const Outgoing& message) {
+    const auto start = message.bytes.size() > kMostCopied ? MPI_Issend : MPI_Isend;
+    return started([&](MPI_Request* request) {
+      return start(message.bytes.data(), static_cast<int>(message.bytes.size()), MPI_BYTE,
+                   message.to, kTag + message.channel, MPI_COMM_WORLD, request);
+    });
   }
 
-  // Moves bytes; whether all messages are complete.
-  bool poll() {
-    int done = 0;
-    check_mpi(MPI_Testall(static_cast<int>(all.size()), all.data(), &done, MPI_STATUSES_IGNORE),
+  Handle receive(const Incoming& message) {
+    return started([&](MPI_Request* request) {
+      return MPI_Irecv(message.bytes.data(), static_cast<int>(message.bytes.size()), MPI_BYTE,
+                       message.from, kTag + message.channel, MPI_COMM_WORLD, request);
+    });
+  }
+
+  // Moves bytes.
+  void test(std::span<Handle> handles, std::vector<std::size_t>& done) {
+    int count = 0;
+    std::vector<int> numbers(handles.size());
+    const auto test_some = waits ? MPI_Waitsome : MPI_Testsome;
+    check_mpi(test_some(static_cast<int>(handles.size()), handles.data(), &count, numbers.data(),
+                        MPI_STATUSES_IGNORE),
               "a message was lost");
-    return done != 0;
-  }
-
-  // The partners whose messages are missing, in ascending order.
-  std::vector<int> missing() {
-    std::vector<int> lost;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      int done = 0;
-      if (all[i] != MPI_REQUEST_NULL) MPI_Test(&all[i], &done, MPI_STATUS_IGNORE);
-      if (all[i] != MPI_REQUEST_NULL && done == 0) lost.push_back(partners[i]);
-    }
-    std::ranges::sort(lost);
-    const auto doubles = std::ranges::unique(lost);
-    lost.erase(doubles.begin(), doubles.end());
-    return lost;
+    if (count != MPI_UNDEFINED) done.assign(numbers.begin(), numbers.begin() + count);
   }
 
  private:
   template <typename Start>
-  void in_chunks(std::size_t size, int partner, const Start& start) {
-    bytes += size;
-    for (std::size_t at = 0; at < size; at += kMostBytes) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      const auto count = static_cast<int>(std::min(kMostBytes, size - at));
-      check_mpi(start(at, count, &request), "a message was refused");
-      all.push_back(request);
-      partners.push_back(partner);
-    }
+  static Handle started(const Start& start) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    check_mpi(start(&request), "a message was refused");
+    return request;
   }
 };
 
-// Calls MPI while messages are under way and nobody waits for them: MPI moves bytes only while it
-// is called. All calls of MPI hold the mutex.
+using MpiFlow = Flow<MpiLink>;
+
+// The flows under way, and a thread that moves them while nobody waits: MPI moves bytes only while
+// it is called, and a window only when somebody looks. All calls of MPI hold the mutex.
 class Driver {
  public:
-  Driver() : thread_([this] { run(); }) {}
+  explicit Driver(bool has_thread) {
+    if (has_thread) thread_ = std::thread([this] { run(); });
+  }
   ~Driver() {
     {
       const std::lock_guard lock(mutex);
       ends_ = true;
     }
     changed_.notify_one();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  // Both need the mutex.
-  void add(Requests& requests) {
-    under_way_.push_back(&requests);
-    changed_.notify_one();
+  // Lets the thread look for new flows, if nobody is going to wait for them soon.
+  void wake() { changed_.notify_one(); }
+
+  // These need the mutex.
+  void add(MpiFlow& flow) { under_way_.push_back(&flow); }
+  void remove(MpiFlow& flow) { std::erase(under_way_, &flow); }
+  // Whether messages are left.
+  bool move(bool waits = false) {
+    MpiLink link{.waits = waits};
+    MpiFlow::move(link, under_way_);
+    std::erase_if(under_way_, [](const MpiFlow* flow) { return flow->is_complete(); });
+    return !under_way_.empty();
   }
-  void remove(Requests& requests) { std::erase(under_way_, &requests); }
 
   std::mutex mutex;
 
@@ -138,26 +146,26 @@ class Driver {
   void run() {
     std::unique_lock lock(mutex);
     while (!ends_) {
-      if (under_way_.empty()) {
-        changed_.wait(lock);
-        continue;
+      bool is_left = false;
+      try {
+        is_left = move();
+      } catch (const Error&) {
+        return;  // the rank that waits finds the error again
       }
-      // Any call moves the bytes of all messages. An error is found again by the rank that waits.
-      int done = 0;
-      Requests& oldest = *under_way_.front();
-      MPI_Testall(static_cast<int>(oldest.all.size()), oldest.all.data(), &done,
-                  MPI_STATUSES_IGNORE);
-      if (done != 0) under_way_.erase(under_way_.begin());
-      changed_.wait_for(lock, kPause);
+      if (is_left) {
+        changed_.wait_for(lock, kPause);
+      } else {
+        changed_.wait(lock, [&] { return ends_ || !under_way_.empty(); });
+      }
     }
   }
 
   // The thread shares the cores with the kernels, so it sleeps between calls.
   static constexpr std::chrono::microseconds kPause{50};
   std::condition_variable changed_;
-  std::vector<Requests*> under_way_;
+  std::vector<MpiFlow*> under_way_;
   bool ends_ = false;
-  std::thread thread_;  // starts after the members before it
+  std::thread thread_;
 };
 
 class MpiRanks : public Communicator {
@@ -179,7 +187,8 @@ class MpiRanks : public Communicator {
     for (int r = 0; r < size_; ++r) {
       names_.emplace_back(all.data() + static_cast<std::size_t>(r) * kName);
     }
-    if (size_ > 1 && provided >= MPI_THREAD_SERIALIZED) driver_ = make_driver();
+    driver_ =
+        std::make_unique<Driver>(!kIsSimulated && size_ > 1 && provided >= MPI_THREAD_SERIALIZED);
   }
 
   int rank() const override { return rank_; }
@@ -189,17 +198,21 @@ class MpiRanks : public Communicator {
 
   std::unique_ptr<Transfer> start(std::span<const Outgoing> sent,
                                   std::span<const Incoming> received) override {
-    return std::make_unique<UnderWay>(*this, sent, received);
+    auto transfer = std::make_unique<UnderWay>(*this, window_, sent, received);
+    driver_->wake();
+    return transfer;
   }
 
-  // Without the thread.
+  // With a window of its own: it does not stand in line after transfers under way.
   void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) override {
-    Requests requests;
-    {
-      const Lock lock(*this);
-      requests.add(sent, received);
-    }
-    wait(requests);
+    Window window;
+    UnderWay(*this, window, sent, received).complete();
+  }
+
+  // Moves the messages under way once, as the thread does; whether any are left.
+  bool move_messages() {
+    const std::lock_guard lock(driver_->mutex);
+    return driver_->move();
   }
 
   void leave() override {
@@ -212,67 +225,51 @@ class MpiRanks : public Communicator {
   }
 
  private:
-  // Keeps the thread from calling MPI.
-  class Lock {
-   public:
-    explicit Lock(const MpiRanks& ranks)
-        : lock_(ranks.driver_ ? std::unique_lock(ranks.driver_->mutex)
-                              : std::unique_lock<std::mutex>()) {}
-
-   private:
-    std::unique_lock<std::mutex> lock_;
-  };
-
   class UnderWay : public Transfer {
    public:
-    UnderWay(MpiRanks& ranks, std::span<const Outgoing> sent, std::span<const Incoming> received)
-        : ranks_(ranks) {
-      const Lock lock(ranks);
-      requests_.add(sent, received);
-      if (ranks.driver_) ranks.driver_->add(requests_);
+    UnderWay(MpiRanks& ranks, Window& window, std::span<const Outgoing> sent,
+             std::span<const Incoming> received)
+        : ranks_(ranks),
+          lock_(ranks.driver_->mutex),
+          flow_(ranks, ranks.link_, window, sent, received) {
+      ranks.driver_->add(flow_);
+      lock_.unlock();
     }
-    ~UnderWay() override { leave_driver(); }
-    void complete() override {
-      leave_driver();
-      ranks_.wait(requests_);
+    ~UnderWay() override {
+      lock_.lock();  // until the flow is gone
+      ranks_.driver_->remove(flow_);
     }
+    void complete() override { ranks_.wait(flow_); }
 
    private:
-    void leave_driver() {
-      const Lock lock(ranks_);
-      if (ranks_.driver_) ranks_.driver_->remove(requests_);
-    }
-
     MpiRanks& ranks_;
-    Requests requests_;
+    std::unique_lock<std::mutex> lock_;
+    MpiFlow flow_;
   };
 
-  static std::unique_ptr<Driver> make_driver() {
-#ifdef HEED_SIMULATED_MPI  // which moves bytes by itself, and has no threads
-    return nullptr;
-#else
-    return std::make_unique<Driver>();
-#endif
-  }
-
-  void wait(Requests& requests) {
+  // In the second half of the time all messages are in flight, so that only those are missing
+  // whose partner does not answer.
+  void wait(MpiFlow& flow) {
     const auto start = Clock::now();
-    Pause pause(requests.bytes);
+    Pause pause(flow.bytes());
+    bool has_started_all = false;
     for (std::int64_t polls = 0;; ++polls) {
       {
-        const Lock lock(*this);
-        if (requests.poll()) return;
-        if (deadline_ > 0.0 && polls % 64 == 0 &&
-            std::chrono::duration<double>(Clock::now() - start).count() > deadline_) {
-          lose(requests);
+        const std::lock_guard lock(driver_->mutex);
+        if (!flow.is_complete()) driver_->move(kIsSimulated);
+        if (flow.is_complete()) return;
+        if (deadline_ > 0.0 && polls % 64 == 0) {
+          const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+          if (seconds > deadline_) lose(flow);
+          if (seconds > deadline_ / 2.0 && !std::exchange(has_started_all, true)) flow.start_all();
         }
       }
-      pause();
+      if (!kIsSimulated) pause();
     }
   }
 
-  [[noreturn]] void lose(Requests& requests) {
-    const std::vector<int> lost = requests.missing();
+  [[noreturn]] void lose(const MpiFlow& flow) {
+    const std::vector<int> lost = flow.missing();
     std::string names;
     for (const int rank : lost) names += (names.empty() ? "" : ", ") + name_of(rank);
     throw RankLost(fmt::format("[ranks] {} did not answer within {} s (rank_deadline): the run "
@@ -285,6 +282,8 @@ class MpiRanks : public Communicator {
   double deadline_ = 0.0;
   std::vector<std::string> names_;
   std::unique_ptr<Driver> driver_;
+  Window window_;  // of all transfers under way
+  MpiLink link_;
 };
 
 }  // namespace
@@ -300,4 +299,10 @@ extern "C" __attribute__((visibility("default"))) heed::Communicator* heed_join_
     std::snprintf(error, static_cast<std::size_t>(room), "%s", e.what());
     return nullptr;
   }
+}
+
+/// Moves the messages under way, as the thread of a rank does; whether any are left.
+extern "C" __attribute__((visibility("default"))) bool heed_move_messages(
+    heed::Communicator* ranks) {
+  return static_cast<heed::MpiRanks*>(ranks)->move_messages();
 }
