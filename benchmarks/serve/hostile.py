@@ -9,7 +9,9 @@ loopback address and every loop ends.
 
 import argparse
 import asyncio
+import http.client
 import json
+import multiprocessing
 import pathlib
 import random
 import signal
@@ -112,30 +114,56 @@ def overload(given, requests):
         overload_logged(given, requests, pathlib.Path(folder) / "log")
 
 
+def probe(port, sentence, seconds, results):
+    """A client in a process of its own, whose times are not those of a thousand clients in one process: its requests, one
+    after another with pauses, most of them refused."""
+    body = json.dumps({"q": sentence, "source": "en", "target": "fr"})
+    line, times, end = http.client.HTTPConnection("127.0.0.1", port), [], time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        began = time.perf_counter()
+        line.request("POST", "/translate", body, {"Content-Type": "application/json"})
+        answer = line.getresponse()
+        answer.read()
+        if answer.status in (429, 503):
+            times.append(time.perf_counter() - began)
+        time.sleep(0.02)
+    results.put(times)
+
+
 def overload_logged(given, requests, log):
-    """Refusals are timed by the clients, which wait for a processor too, and by the server's log."""
+    """Refusals are timed by a client of its own, by the crowd, which waits for a processor too, and by the server's log."""
     server = start(given, "--queue=64", "--requests-per-client=5000", log=log)
 
     async def run():
         load = Load(server.port, requests)
         await load.run(64, 3)
+        cpu = [server.cpu_seconds()]
         best = await load.run(64, given.seconds)
+        cpu.append(server.cpu_seconds())
         before = server.megabytes()
         clients = 1000
         crowd = Load(server.port, requests, pause=clients / (10 * best))
+        prober.start()
         rate = await crowd.run(clients, 3 * given.seconds)
-        return best, rate, crowd, before, server.megabytes()
+        cpu.append(server.cpu_seconds())
+        return best, rate, crowd, before, server.megabytes(), cpu
 
-    best, rate, crowd, before, after = asyncio.run(run())
+    results = multiprocessing.Queue()
+    prober = multiprocessing.Process(target=probe, args=(server.port, "A dog runs.", 3 * given.seconds, results), daemon=True)
+    best, rate, crowd, before, after, cpu = asyncio.run(run())
+    probed = results.get(timeout=60)
     refused = [t for status, times in crowd.times.items() if status in (429, 503) for t in times]
     lines = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     own = quantiles([line["ms"] / 1000 for line in lines if line.get("status") in (429, 503)])
     sent = sum(len(times) for times in crowd.times.values())
     print(f"overload: {best:.1f} sentences/s at saturation; offered {sent / (3 * given.seconds):.0f} a second for "
           f"{3 * given.seconds:.0f} s: {rate:.1f} sentences/s ({100 * rate / best:.0f} %), {len(refused)} refused, "
-          f"p50 {quantiles(refused)[0]:.1f} ms, p99 {quantiles(refused)[2]:.1f} ms, slowest {1000 * max(refused):.0f} ms "
+          f"p50 {quantiles(refused)[0]:.1f} ms, p99 {quantiles(refused)[2]:.1f} ms, slowest {1000 * max(refused):.0f} ms; "
+          f"{len(probed)} of one more client p50 {quantiles(probed)[0]:.1f} ms, p99 {quantiles(probed)[2]:.1f} ms, "
+          f"slowest {1000 * max(probed):.0f} ms "
           f"(in the server p50 {own[0]:.2f} ms, p99 {own[2]:.2f} ms); "
-          f"memory {before} to {after} MB; other answers: {sorted(set(crowd.times) - {200, 429, 503}) or 'none'}")
+          f"{1000 * (cpu[1] - cpu[0]) / (best * given.seconds):.1f} and {1000 * (cpu[2] - cpu[1]) / (rate * 3 * given.seconds):.1f} "
+          f"s of the server's processor time for 1000 sentences; memory {before} to {after} MB; other answers: {sorted(set(crowd.times) - {200, 429, 503}) or 'none'}")
     assert set(crowd.times) <= {200, 429, 503}, "every request is answered or refused"
     assert server.end() == 0
 
