@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
 # Trains forms of attention on Multi30k German to English and scores them on the test set: those of
-# Luong et al. 2015 over configs/multi30k-luong.toml, and Shaw et al.'s clipping distances over
-# configs/multi30k-transformer.toml.
+# Luong et al. 2015 over configs/multi30k-luong.toml, Shaw et al.'s clipping distances over
+# configs/multi30k-transformer.toml, and the translators of five papers, each over its own config.
 #
-#   tools/multi30k_forms.sh luong|shaw DATA OUT [FLAG…]
+#   tools/multi30k_forms.sh luong|shaw|papers DATA OUT [FLAG…]
 #
 # DATA has train, valid and test with .de and .en, lower-cased words between spaces (docs/quality.md).
 # OUT/NAME is the folder of a run, OUT/NAME.bleu its score. A run that was stopped continues; one that
-# has a score is left alone. FLAGs go to every training: --seed 2, --after 5u.
+# has a score is left alone. FLAGs go to every training: --seed 2, --after 5u. The translators of
+# papers are scored with greedy search, as those they are compared with.
 set -euo pipefail
 
-if (($# < 3)) || [[ $1 != luong && $1 != shaw ]]; then
-  sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+if (($# < 3)) || [[ $1 != luong && $1 != shaw && $1 != papers ]]; then
+  sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
   exit 2
 fi
 table=$1 data=$2 out=$3
 shift 3
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 heed=${HEED:-$root/build/release/heed}
+beam=5
 mkdir -p "$out"
 
 # run NAME CONFIG FLAG…
@@ -29,7 +31,7 @@ run() {
   [[ -d $model ]] && again=(--resume)
   "$heed" train -c "$config" --model "$model" --train-sets "$data/train.de" "$data/train.en" \
     --valid-sets "$data/valid.de" "$data/valid.en" "$@" "${again[@]}" >>"$model.log" 2>&1
-  "$heed" translate --model "$model" --beam-size 5 -i "$data/test.de" -o "$model.out"
+  "$heed" translate --model "$model" --beam-size $beam -i "$data/test.de" -o "$model.out"
   "$heed" score "$data/test.en" -i "$model.out" --tokenize none --force >"$model.bleu.part"
   mv "$model.bleu.part" "$model.bleu"
   printf '%s: %s\n' "${model##*/}" "$(sed -n 's/.*"score": \([0-9.]*\).*/BLEU \1/p' "$model.bleu")"
@@ -50,6 +52,14 @@ shaw() {
   local clip
   for clip in 0 1 2 4 16; do
     run "shaw-$clip" multi30k-transformer.toml --transformer.positions "shaw clip=$clip" "$@"
+  done
+}
+
+papers() {
+  local model
+  beam=1
+  for model in gru lstm bahdanau transformer convolutional; do
+    run "$model" "multi30k-$model.toml" "$@"
   done
 }
 
