@@ -68,7 +68,9 @@ copy() {
   once copy.txt "$heed" corpus copy -n 100000 --held-out 500 -o copy
   once copy80.txt "$heed" corpus copy -n 100 --lengths 80 80 --seed 2 -o copy80
   for seed in 1 2 3 4 5; do
-    train "copy-$seed" copy-turing-machine.toml --train-sets copy.txt --valid-sets copy.test.txt --seed "$seed" || continue
+    train "copy-$seed" copy-turing-machine.toml --train-sets copy.txt --valid-sets copy.test.txt --seed "$seed" \
+      --after 2Ku --schedule.total 2000 --optimizer.beta2 0.999 --clip-norm 0.1 --valid-freq 250u --save-freq 250u ||
+      continue
     score "copy-$seed" copy --model "copy-$seed" -i copy80.txt
     finish "copy-$seed"
   done
