@@ -40,7 +40,7 @@ def main():
                 wires.rate, wires.delay = bytes_per_second, given.delay
                 for how in given.hows.split(","):
                     arguments = (given.model, given.compute, given.updates, "f32", how, 1 << 18)
-                    printed = network.launch(wires, pathlib.Path(name), [real, *arguments, 0])[1]
+                    printed = network.launch(wires, pathlib.Path(name), [real, *arguments])[1]
                     measured = json.loads(printed.splitlines()[-1])
                     # A message passes two links of a cluster.
                     predicted = scale.predict(simulated, ranks, (bytes_per_second, given.delay / 2000.0), arguments)

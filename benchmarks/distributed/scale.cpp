@@ -8,15 +8,17 @@
 // sent has no meaning, only its size. So large blocks of memory are addresses that are never
 // written, and large messages are sent from and to a block that SMPI does not copy.
 //
-//   smpirun -np 64 -platform cluster.xml scale base 11.5 2 f32 overlapped 0 5e-5
+//   smpirun -np 64 -platform cluster.xml scale base 11.5 2 f32 overlapped 0
 #include <mpi.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "heed/base/threads.h"
 #include "heed/distributed/collectives.h"
@@ -56,6 +58,14 @@ void* unwritten_block(std::size_t size) {
   std::byte* const block = g_next;
   g_next += (size + kPage - 1) / kPage * kPage;
   return block;
+}
+
+// A message that a rank that computes has sent to itself; it arrives when the computation ends.
+MPI_Request& clock_of_rank() {
+  static std::map<int, MPI_Request> clocks;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return clocks.try_emplace(rank, MPI_REQUEST_NULL).first->second;
 }
 
 // What large messages are sent from and to.
@@ -110,19 +120,17 @@ void* __wrap_memcpy(void* to, const void* from, std::size_t size) {
   return size >= kLarge ? to : __real_memcpy(to, from, size);
 }
 
-// One by one: SimGrid 3.32 never removes what MPI_Waitsome and MPI_Testsome complete from the list
-// of a rank's messages, and walks through this list for each message.
+// Which of a rank's messages is complete, or that its clock has run out. One by one: what MPI_Test
+// and its like complete stays in a list of the rank that SimGrid 3.32 walks through for each
+// message.
 int __wrap_MPI_Waitsome(int count, MPI_Request* requests, int* done, int* numbers, MPI_Status*) {
-  *done = 1;
-  return MPI_Waitany(count, requests, numbers, MPI_STATUS_IGNORE);
-}
-
-int __wrap_MPI_Testsome(int count, MPI_Request* requests, int* done, int* numbers, MPI_Status*) {
-  int is_done = 1;
-  for (*done = 0; *done < count; ++*done) {
-    MPI_Testany(count, requests, &numbers[*done], &is_done, MPI_STATUS_IGNORE);
-    if (is_done == 0 || numbers[*done] == MPI_UNDEFINED) break;
-  }
+  std::vector<MPI_Request> all(requests, requests + count);
+  MPI_Request& clock = clock_of_rank();
+  if (clock != MPI_REQUEST_NULL) all.push_back(clock);
+  MPI_Waitany(static_cast<int>(all.size()), all.data(), numbers, MPI_STATUS_IGNORE);
+  const bool is_clock = numbers[0] == count;
+  *done = is_clock ? 0 : 1;
+  (is_clock ? clock : requests[numbers[0]]) = MPI_REQUEST_NULL;
   return MPI_SUCCESS;
 }
 
@@ -134,14 +142,26 @@ double __wrap__ZN4heed7kernels14sum_of_squaresEPKfl(const float*, long) { return
 namespace heed {
 namespace {
 
-// The thread that moves messages while a rank computes is a pause from time to time here, as long
-// as messages are under way: the threads of a thousand ranks are too many to simulate.
-void pause_for(double seconds, Communicator& ranks, double step) {
-  while (seconds > step && heed_move_messages(&ranks)) {
-    sg_actor_sleep_for(step);
-    seconds -= step;
+// While a rank computes, its thread moves messages. Here the rank waits for them itself, and for a
+// message to itself that arrives when the computation ends: asking every 50 microseconds is too
+// much for a simulation of a thousand ranks. scale.py gives the way to itself a rate and no
+// latency; SimGrid makes it slower by a factor.
+void pause_for(double seconds, Communicator& ranks) {
+  constexpr double kBytesPerSecond = 1e8 * 0.940694;
+  constexpr double kLongest = 8.0, kShortest = 1e-3;
+  constexpr int kClockTag = 0;
+  for (; seconds > kShortest; seconds -= kLongest) {
+    const auto bytes = static_cast<int>(std::min(seconds, kLongest) * kBytesPerSecond);
+    MPI_Request sent = MPI_REQUEST_NULL;
+    MPI_Request& clock = clock_of_rank();
+    MPI_Irecv(nullptr, bytes, MPI_BYTE, ranks.rank(), kClockTag, MPI_COMM_WORLD, &clock);
+    MPI_Isend(nullptr, bytes, MPI_BYTE, ranks.rank(), kClockTag, MPI_COMM_WORLD, &sent);
+    while (clock != MPI_REQUEST_NULL && heed_move_messages(&ranks)) {
+    }
+    MPI_Wait(&clock, MPI_STATUS_IGNORE);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
   }
-  sg_actor_sleep_for(seconds);
+  if (seconds > 0.0) sg_actor_sleep_for(seconds);
 }
 
 }  // namespace
@@ -152,7 +172,7 @@ void pause_for(double seconds, Communicator& ranks, double step) {
 namespace heed {
 namespace {
 
-void pause_for(double seconds, Communicator&, double) {
+void pause_for(double seconds, Communicator&) {
   const auto whole = static_cast<time_t>(seconds);
   const timespec duration{whole, static_cast<long>((seconds - static_cast<double>(whole)) * 1e9)};
   nanosleep(&duration, nullptr);
@@ -204,8 +224,8 @@ enum class How { overlapped, after, plain };
 
 struct Setting {
   double compute;  // seconds of the computation of an update
-  double step;     // seconds between two looks at the messages, in a simulation
   How how;
+  double small = 0.0;  // seconds of the last small exchange
 };
 
 // The forward pass takes a third of the time. In the backward pass each tensor takes its share; the
@@ -216,23 +236,25 @@ void compute_overlapped(Communicator& ranks, TensorExchange& exchange, const Sum
     return setting.compute * 2.0 / 3.0 * static_cast<double>(parameters[t].numel()) /
            static_cast<double>(exchange.partition().total());
   };
-  pause_for(setting.compute / 3.0 + share(0), ranks, setting.step);
+  pause_for(setting.compute / 3.0 + share(0), ranks);
   for (std::size_t t = parameters.size(); t-- > 0;) {
-    if (t > 0 && parameters[t].rank() > 1) pause_for(share(t), ranks, setting.step);
+    if (t > 0 && parameters[t].rank() > 1) pause_for(share(t), ranks);
     exchange.put(t, std::span(&parameters[t], 1));
   }
 }
 
 double update(Communicator& ranks, TensorExchange& exchange, SumList& parameters,
-              const Setting& setting) {
+              Setting& setting) {
   const How how = setting.how;
   const double start = MPI_Wtime();
   if (how == How::overlapped) {
     compute_overlapped(ranks, exchange, parameters, setting);
   } else {
-    pause_for(setting.compute, ranks, setting.step);
+    pause_for(setting.compute, ranks);
   }
+  const double before = MPI_Wtime();
   gather_values(ranks, ShardNumbers{});
+  setting.small = MPI_Wtime() - before;
   if (how == How::plain) {
     static Tensor flat = empty({exchange.partition().total()});
     MPI_Allreduce(MPI_IN_PLACE, flat.mutable_data<float>(), static_cast<int>(flat.numel()),
@@ -246,10 +268,10 @@ double update(Communicator& ranks, TensorExchange& exchange, SumList& parameters
 }
 
 int run(int argc, char** argv) {
-  if (argc != 8) {
+  if (argc != 7) {
     std::fprintf(stderr,
                  "usage: scale tiny|base|big COMPUTE_SECONDS UPDATES f32|bf16 "
-                 "overlapped|after|plain BUCKET STEP_SECONDS\n");
+                 "overlapped|after|plain BUCKET\n");
     return 2;
   }
   set_num_threads(1);
@@ -263,11 +285,10 @@ int run(int argc, char** argv) {
   SumList parameters = parameters_of(argv[1]);
   const int updates = std::atoi(argv[3]);
   const std::string_view wire = argv[4], how = argv[5];
-  const Setting setting{.compute = std::atof(argv[2]),
-                        .step = std::atof(argv[7]),
-                        .how = how == "overlapped" ? How::overlapped
-                               : how == "after"    ? How::after
-                                                   : How::plain};
+  Setting setting{.compute = std::atof(argv[2]),
+                  .how = how == "overlapped" ? How::overlapped
+                         : how == "after"    ? How::after
+                                             : How::plain};
   TensorExchange exchange(*ranks, parameters,
                           TensorExchangeConfig{.shards = ranks->size(),
                                                .wire = wire == "bf16" ? Wire::bf16 : Wire::f32,
@@ -281,10 +302,10 @@ int run(int argc, char** argv) {
   if (ranks->is_first()) {
     std::printf(
         "{\"ranks\": %d, \"seconds\": %.6f, \"best\": %.6f, \"bytes\": %lld, "
-        "\"parameters\": %lld, \"buckets\": %d}\n",
+        "\"parameters\": %lld, \"buckets\": %d, \"small\": %.6f}\n",
         ranks->size(), sum / updates, best, static_cast<long long>(exchange.bytes_sent() / updates),
         static_cast<long long>(exchange.partition().total()),
-        static_cast<int>(exchange.partition().buckets()));
+        static_cast<int>(exchange.partition().buckets()), setting.small);
     std::fflush(stdout);
   }
   ranks->leave();

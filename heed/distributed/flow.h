@@ -76,6 +76,8 @@ class Flow {
   }
 
   bool is_complete() const { return handles_.empty(); }
+  /// Whether no message waits for its turn.
+  bool has_started_all() const { return sent_.rest().empty() && received_.rest().empty(); }
 
   /// Starts all messages that wait. Whatever is missing long after this is the fault of its
   /// partner, not of a message before it.

@@ -11,7 +11,7 @@ Partition::Partition(std::span<const std::int64_t> sizes, int ranks, std::int64_
   HEED_ASSERT(ranks > 0);
   for (const std::int64_t size : sizes) starts_.push_back(starts_.back() + size);
   // From the end: a backward pass completes the gradients of the last layers first.
-  const std::int64_t least = bucket > 0 ? bucket : std::max(kBucket, ranks * kPiece);
+  const std::int64_t least = bucket > 0 ? bucket : std::max(kBucket, ranks * kMessage);
   buckets_.push_back(tensors());
   for (std::size_t t = tensors(); t-- > 0;) {
     const bool is_full = starts_[buckets_.back()] - starts_[t] >= least;

@@ -52,7 +52,8 @@ TEST(Partition, BucketsAreWholeTensorsFromTheEnd) {
   EXPECT_EQ(Partition(sizes, 8, 1).buckets(), 5u);
   const std::vector<std::int64_t> large = {Partition::kBucket, Partition::kBucket};
   EXPECT_EQ(Partition(large, 8).buckets(), 2u);
-  EXPECT_EQ(Partition(large, 256).buckets(), 1u) << "a piece for each rank";
+  EXPECT_EQ(Partition(large, 32).buckets(), 2u);
+  EXPECT_EQ(Partition(large, 33).buckets(), 1u) << "a message for each rank";
 }
 
 TEST(Partition, SharesAreEqualToAPiece) {

@@ -140,6 +140,8 @@ class Driver {
     return !under_way_.empty();
   }
 
+  bool has_waiting() const { return !std::ranges::all_of(under_way_, &MpiFlow::has_started_all); }
+
   std::mutex mutex;
 
  private:
@@ -209,10 +211,11 @@ class MpiRanks : public Communicator {
     UnderWay(*this, window, sent, received).complete();
   }
 
-  // Moves the messages under way once, as the thread does; whether any are left.
+  // Moves the messages under way, as the thread does; whether any wait for their turn.
   bool move_messages() {
     const std::lock_guard lock(driver_->mutex);
-    return driver_->move();
+    driver_->move(kIsSimulated);
+    return driver_->has_waiting();
   }
 
   void leave() override {
@@ -301,7 +304,7 @@ extern "C" __attribute__((visibility("default"))) heed::Communicator* heed_join_
   }
 }
 
-/// Moves the messages under way, as the thread of a rank does; whether any are left.
+/// Moves the messages under way, as the thread of a rank does; whether any wait for their turn.
 extern "C" __attribute__((visibility("default"))) bool heed_move_messages(
     heed::Communicator* ranks) {
   return static_cast<heed::MpiRanks*>(ranks)->move_messages();
