@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/verbs.h"
+#include "heed/generation/model_folder.h"
 #include "heed/io/printable.h"
 #include "heed/io/tensor_source.h"
 #include "heed/io/value.h"
@@ -41,7 +42,7 @@ std::string remark(const io::TensorSource& file, const io::TensorEntry& entry) {
 }
 
 void inspect(const std::string& path, bool lenient) {
-  const auto file = io::TensorSource::open(path, {.allow_trailing_bytes = lenient});
+  const auto file = io::TensorSource::open(find_model(path), {.allow_trailing_bytes = lenient});
   std::size_t width = 4, bytes = 0;
   std::int64_t elements = 0;
   for (const io::TensorEntry& entry : file.entries()) {
@@ -69,7 +70,9 @@ void add_inspect(CLI::App& app) {
       "inspect", "Show the tensors of a model: safetensors, pytorch_model.bin or GGUF");
   const auto path = std::make_shared<std::string>();
   const auto lenient = std::make_shared<bool>(false);
-  verb->add_option("file", *path, "the file, index of shards or folder")->required();
+  verb->add_option("file", *path,
+                   "the file, index of shards or folder, of a model or of its training")
+      ->required();
   verb->add_flag("--lenient", *lenient, "allow bytes after the last tensor");
   verb->callback([path, lenient] { inspect(*path, *lenient); });
 }

@@ -38,6 +38,7 @@ def check_training(flags, sets):
     said = "".join(run("train", "--model", "parts", "--resume", "--after=6u"))
     assert "going on from update 3" in said, said
     assert weights("whole") == weights("parts")
+    assert run("inspect", "whole") == run("inspect", "whole/checkpoint_best"), "the folder of a run is its best model"
     run("average", "whole/checkpoint_3", "whole/checkpoint_6", "-o", "mean")
 
 
