@@ -43,8 +43,8 @@ TEST(DecodingAllocations, NoneInAStepOfTheModel) {
   const NoGrad no_grad;
   const int threads = num_threads();
   set_num_threads(1);
-  // Not int4: the vector of a token is read from blocks into lists.
-  for (const PackedForm form : {PackedForm::f32, PackedForm::bf16, PackedForm::int8}) {
+  for (const PackedForm form :
+       {PackedForm::f32, PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
     const Transformer model = packed_model(form);
     const Memory memory = model.encode(full({kRows, 7}, 9.0, DType::i64));
     const std::unique_ptr<Decoding> decoding = model.start(memory);

@@ -60,15 +60,16 @@ void get_block(BlockForm form, std::int64_t row, const std::byte* block, std::ui
   }
 }
 
+constexpr std::size_t kHalves = kPanelRows * 2, kBytes = kPanelRows;  // F16 or bytes of all rows
+constexpr std::size_t kUnits = 2 * kHalves;                           // nested, of 8 blocks
+constexpr std::size_t kGroup = kUnits + kNestedBlocks * 2 * kBytes;   // with their blocks
+
 // Calls f(number in the row, place in the scales of a panel) for each list of a BlockRow.
 template <typename Row, typename F>
 void each_scale(BlockForm form, std::int64_t row, Row& of, const F& f) {
   const auto place = [&](std::size_t start, std::size_t i, std::size_t lists, std::size_t size) {
     return start + (i * lists * kPanelRows + static_cast<std::size_t>(row)) * size;
   };
-  constexpr std::size_t kHalves = kPanelRows * 2, kBytes = kPanelRows;
-  constexpr std::size_t kUnits = 2 * kHalves;                          // nested, of 8 blocks
-  constexpr std::size_t kGroup = kUnits + kNestedBlocks * 2 * kBytes;  // with their blocks
   for (std::size_t i = 0; i < of.scales.size(); ++i) {
     if (form.scales == BlockScales::nested) {
       const std::size_t group = i * kGroup;
@@ -154,14 +155,49 @@ BlockNumbers numbers_of(const PackedMatrix& matrix, std::int64_t row) {
   return numbers;
 }
 
+namespace {
+
+// The scale and the minimum of block b of a row, from the scales of its panel.
+struct ScaleAndMinimum {
+  float scale, minimum = 0.0f;
+};
+ScaleAndMinimum scale_of(BlockForm form, const std::byte* scales, std::size_t row, std::size_t b) {
+  const auto half = [&](std::size_t start) {
+    std::uint16_t bits;
+    std::memcpy(&bits, scales + start + row * sizeof bits, sizeof bits);
+    return half_to_float(bits);
+  };
+  if (form.scales == BlockScales::centred) return {half(b * kHalves)};
+  if (form.scales == BlockScales::shifted) {
+    return {half(2 * b * kHalves), half((2 * b + 1) * kHalves)};
+  }
+  const std::size_t group = b / kNestedBlocks * kGroup;
+  const std::size_t byte = group + kUnits + b % kNestedBlocks * 2 * kBytes + row;
+  const auto number = [](std::byte x) { return static_cast<float>(std::to_integer<int>(x)); };
+  return {half(group) * number(scales[byte]),
+          -(half(group + kHalves) * number(scales[byte + kBytes]))};
+}
+
+}  // namespace
+
+// Called in each step of a decoder, so without a BlockRow, which has lists.
 void unpack_block_row(const PackedMatrix& matrix, std::int64_t row, float* to) {
-  const BlockNumbers numbers = numbers_of(matrix, row);
-  const int zero = 1 << (matrix.blocks.bits - 1);
-  const bool is_centred = matrix.blocks.scales == BlockScales::centred;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(matrix.in); ++i) {
-    const std::size_t b = i / kBlockColumns;
-    to[i] = is_centred ? numbers.scales[b] * static_cast<float>(int{numbers.q[i]} - zero)
-                       : numbers.scales[b] * static_cast<float>(numbers.q[i]) + numbers.minima[b];
+  const BlockForm form = matrix.blocks;
+  const std::int64_t panel = row / kPanelRows, in_panel = row % kPanelRows;
+  const std::byte* block = matrix.data + panel * panel_bytes(matrix.form, matrix.in, form);
+  const std::byte* const scales = matrix.block_scales + panel * block_scale_bytes(form, matrix.in);
+  const bool is_centred = form.scales == BlockScales::centred;
+  const int zero = is_centred ? 1 << (form.bits - 1) : 0;
+  for (std::int64_t b = 0; b < block_count(matrix.in); ++b, block += block_bytes(form)) {
+    std::uint8_t q[kBlockColumns];
+    get_block(form, in_panel, block, q);
+    const auto [scale, minimum] =
+        scale_of(form, scales, static_cast<std::size_t>(in_panel), static_cast<std::size_t>(b));
+    const std::int64_t end = std::min(matrix.in, (b + 1) * kBlockColumns);
+    for (std::int64_t i = b * kBlockColumns, j = 0; i < end; ++i, ++j) {
+      const float product = scale * static_cast<float>(int{q[j]} - zero);
+      to[i] = is_centred ? product : product + minimum;
+    }
   }
 }
 
