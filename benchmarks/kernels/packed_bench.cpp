@@ -1,5 +1,5 @@
-// Products with packed weights of 8 and 4 bits against what bounds them: with one row, the rate at
-// which memory can be read; with more, the rate at which the CPU multiplies integers.
+// Products with packed weights of 16, 8 and 4 bits against what bounds them: with one row, the rate
+// at which memory can be read; with more, the rate at which the CPU multiplies such numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr double kPackedGoal = 0.85;
 constexpr int kPackedRounds = 9;
 
 PackedWeight weight_of(PackedForm form, std::int64_t out, std::int64_t in) {
-  if (form == PackedForm::int8) return {randn({out, in}), form};
+  if (form != PackedForm::int4) return {randn({out, in}), form};
   const auto read = [](std::int64_t row, kernels::BlockRow& to) {
     std::ranges::fill(to.q, static_cast<std::uint8_t>(row % 16));
     std::ranges::fill(to.scales, std::uint16_t{0x2000});
@@ -42,6 +42,18 @@ std::pair<double, double> best_of_both(const Product& product, const Limit& limi
   return {seconds, best};
 }
 
+// A scale and a sum of int8, a scale and a minimum in F16 of a block.
+double bytes_of_weight(PackedForm form) {
+  switch (form) {
+    case PackedForm::int8:
+      return 1.0 + 8.0 / kernels::kScaleColumns;
+    case PackedForm::int4:
+      return 0.5 + 4.0 / 32.0;
+    default:
+      return 2.0;
+  }
+}
+
 // Weights beyond the last-level cache.
 void add_one_row(Report& report, PackedForm form, int threads) {
   const Threads use(threads);
@@ -56,10 +68,7 @@ void add_one_row(Report& report, PackedForm form, int threads) {
     }
     return rate;
   };
-  // A scale and a sum of int8, a scale and a minimum in F16 of a block.
-  const double scale_bytes = form == PackedForm::int8 ? 8.0 / kernels::kScaleColumns : 4.0 / 32.0;
-  const double read_bytes = static_cast<double>(weight.out() * weight.in()) *
-                            ((form == PackedForm::int8 ? 1.0 : 0.5) + scale_bytes);
+  const double read_bytes = static_cast<double>(weight.out() * weight.in()) * bytes_of_weight(form);
   const auto [seconds, limit] = best_of_both([&] { weight.product(x, {}, 0, weight.out()); }, read);
   const double rate = read_bytes / seconds * 1e-9;
   report.add({fmt::format("{} product, one row, against reading memory", name_of(form)),
@@ -71,8 +80,11 @@ void add_rows(Report& report, PackedForm form, std::int64_t rows) {
   const Threads one(1);
   const PackedWeight weight = weight_of(form, 2048, 2048);
   const Tensor x = randn({rows, weight.in()});
-  const auto [seconds, limit] = best_of_both([&] { weight.product(x, {}, 0, weight.out()); },
-                                             form == PackedForm::int8 ? int8_rate : int4_rate);
+  const auto limit_of = form == PackedForm::bf16   ? bf16_rate
+                        : form == PackedForm::int8 ? int8_rate
+                                                   : int4_rate;
+  const auto [seconds, limit] =
+      best_of_both([&] { weight.product(x, {}, 0, weight.out()); }, limit_of);
   const double rate = 2.0 * static_cast<double>(rows * weight.out() * weight.in()) / seconds * 1e-9;
   report.add({fmt::format("{} product against multiplications in registers", name_of(form)),
               fmt::format("{} rows, {} x {}", rows, weight.out(), weight.in()), 1, rate / limit,
@@ -83,7 +95,7 @@ void add_rows(Report& report, PackedForm form, std::int64_t rows) {
 }  // namespace
 
 void packed_products(Report& report) {
-  for (const PackedForm form : {PackedForm::int8, PackedForm::int4}) {
+  for (const PackedForm form : {PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
     for (const int threads : {1, 2}) add_one_row(report, form, threads);
     for (const std::int64_t rows : {8, 64, 512}) add_rows(report, form, rows);
   }

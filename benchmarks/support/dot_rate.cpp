@@ -6,7 +6,7 @@
 #include "benchmarks/support/measure.h"
 #include "heed/kernels/packed/block_dot-inl.h"
 #include "heed/kernels/packed/cpu.h"
-#include "heed/kernels/packed/matrix.h"
+#include "heed/kernels/packed/tile-inl.h"
 #include "heed/kernels/simd.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,11 +19,12 @@ constexpr int kWeights = 4;
 constexpr int kSteps = 8;  // between two rounds the compiler moves all sums
 constexpr int kRounds = 1 << 16;
 
-// Billions of operations per second of add(sum, w, x), repeated.
-template <typename Add>
+// Billions of operations per second of add(sum, w, x), repeated, which multiplies kColumns numbers
+// in each lane.
+template <int kColumns, typename Add>
 HWY_INLINE double rate_of(const Add& add) {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(I32()));
-  HWY_ALIGN std::int32_t numbers[kSteps * (kRows + kWeights) * kLanes] = {1, 2, 3};
+  HWY_ALIGN std::int32_t numbers[kSteps * (kRows + kWeights) * kLanes] = {};
   VI32 sum[kRows][kWeights];
 #pragma GCC unroll 16
   for (auto& row : sum) {
@@ -56,18 +57,39 @@ HWY_INLINE double rate_of(const Add& add) {
       asm volatile("" : : "r"(numbers) : "memory");
     }
   }
-  return 2.0 * 4.0 * kLanes * kRows * kWeights * kSteps * kRounds / seconds * 1e-9;
+  return 2.0 * kColumns * kLanes * kRows * kWeights * kSteps * kRounds / seconds * 1e-9;
 }
 
 double int8_rate() {
-  return rate_of([](VI32& sum, VI32 w, VI32 x) HWY_ATTR { PairDot::add(sum, x, w); });
+  return rate_of<4>([](VI32& sum, VI32 w, VI32 x) HWY_ATTR { PairDot::add(sum, x, w); });
 }
 double int4_rate() {
-  return rate_of([](VI32& sum, VI32 w, VI32 x) HWY_ATTR { PairBlockDot<4>::add(sum, w, x); });
+  return rate_of<4>([](VI32& sum, VI32 w, VI32 x) HWY_ATTR { PairBlockDot<4>::add(sum, w, x); });
 }
 double vnni_rate() {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  return rate_of([](VI32& sum, VI32 w, VI32 x) HWY_ATTR { VnniDot::add(sum, x, w); });
+  return rate_of<4>([](VI32& sum, VI32 w, VI32 x) HWY_ATTR { VnniDot::add(sum, x, w); });
+#else
+  return 0.0;
+#endif
+}
+double bf16_rate() {
+  return rate_of<2>([](VI32& sum, VI32 w, VI32 x) HWY_ATTR {
+    const F32 d;
+    VF total = hn::BitCast(d, sum);
+    total = hn::MulAdd(hn::BitCast(d, x), hn::BitCast(d, w), total);
+    total = hn::MulAdd(hn::BitCast(d, x), hn::BitCast(d, w), total);
+    sum = hn::BitCast(I32(), total);
+  });
+}
+double bf16_pair_rate() {
+#if HWY_TARGET == HWY_AVX3
+  return rate_of<2>([](VI32& sum, VI32 w, VI32 x) HWY_ATTR {
+    VF total = hn::BitCast(F32(), sum);
+    const hn::RebindToUnsigned<F32> pairs;
+    Bf16Pairs::add(total, hn::BitCast(pairs, x), hn::BitCast(pairs, w));
+    sum = hn::BitCast(I32(), total);
+  });
 #else
   return 0.0;
 #endif
@@ -83,6 +105,8 @@ namespace heed::kernels {
 HWY_EXPORT(int8_rate);
 HWY_EXPORT(int4_rate);
 HWY_EXPORT(vnni_rate);
+HWY_EXPORT(bf16_rate);
+HWY_EXPORT(bf16_pair_rate);
 
 }  // namespace heed::kernels
 
@@ -95,6 +119,10 @@ double int8_rate() {
 double int4_rate() {
   using namespace kernels;  // NOLINT(google-build-using-namespace)
   return has_vnni() ? HEED_DISPATCH(vnni_rate)() : HEED_DISPATCH(kernels::int4_rate)();
+}
+double bf16_rate() {
+  using namespace kernels;  // NOLINT(google-build-using-namespace)
+  return has_bf16_dot() ? HEED_DISPATCH(bf16_pair_rate)() : HEED_DISPATCH(kernels::bf16_rate)();
 }
 
 }  // namespace heed::bench

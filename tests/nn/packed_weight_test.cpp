@@ -39,7 +39,7 @@ TEST(PackedWeight, KnowsItsSizes) {
     EXPECT_EQ(weight.in(), 5);
   }
   EXPECT_EQ(PackedWeight(matrix, PackedForm::f32).bytes(), 32 * 5 * 4);
-  EXPECT_EQ(PackedWeight(matrix, PackedForm::bf16).bytes(), 32 * 5 * 2);
+  EXPECT_EQ(PackedWeight(matrix, PackedForm::bf16).bytes(), 32 * 6 * 2);
   EXPECT_EQ(PackedWeight(matrix, PackedForm::int8).bytes(), 32 * 8 + 32 * 8);
   EXPECT_EQ(PackedWeight(matrix, PackedForm::int4).bytes(), 32 * 16 + 32 * 4);
 }

@@ -1,10 +1,12 @@
 // A matrix [out, in] that is the right factor of many products, x W^T, in the order in which these
 // products read it. Its rows are grouped into panels of kPanelRows rows; within a panel, the
-// numbers of all rows for one column (or four columns, of int8) are adjacent, so that a product
-// reads memory from front to back and computes the outputs of a panel as lanes of vectors.
+// numbers of all rows for one column (or two columns, of bf16; four, of int8) are adjacent, so that
+// a product reads memory from front to back and computes the outputs of a panel as lanes of
+// vectors.
 //
 // The layout is the same for all instruction sets. Each output is one chain of sums in the order of
-// the columns, so its bits do not depend on the number of rows of x, nor on threads.
+// the columns (of bf16, the second of each pair first), so its bits do not depend on the number of
+// rows of x, nor on threads.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +17,8 @@
 
 namespace heed::kernels {
 
-/// Columns of int8 that are adjacent; the last ones are filled up with zeros.
-inline constexpr std::int64_t kColumnGroup = 4;
+/// Columns of bf16 and of int8 that are adjacent; the last ones are filled up with zeros.
+inline constexpr std::int64_t kColumnPair = 2, kColumnGroup = 4;
 
 /// Columns of int8 that share a scale, in matrices and in rows of x. One scale for a whole row lost
 /// too much: docs/design/2026-11-quantisation.md.
@@ -27,7 +29,7 @@ inline constexpr std::int64_t kBlocksOfScale = kScaleColumns / kBlockColumns;
 /// The form of the numbers.
 enum class PackedForm : std::uint8_t {
   f32,
-  bf16,  ///< Rounded to bf16; products are computed in f32.
+  bf16,  ///< Rounded to bf16, as x is; products are summed in f32.
   int8,  ///< Integers from -127 to 127 with a scale for 64 columns of a row.
   int4,  ///< Blocks of 32 columns of a row in 4 bits, or in those of a GGUF file (blocks.h).
 };
@@ -36,8 +38,9 @@ enum class PackedForm : std::uint8_t {
 struct PackedMatrix {
   PackedForm form;
   std::int64_t out, in;
-  const std::byte* data;     // panels of [in, 16] numbers; of int8 [in / 4, 16, 4]
-  const float* scales;       // int8: [panels, scale_groups(in), 16], else null
+  const std::byte*
+      data;             // panels of [in, 16] numbers; bf16: [in / 2, 16, 2], int8: [in / 4, 16, 4]
+  const float* scales;  // int8: [panels, scale_groups(in), 16], else null
   const std::int32_t* sums;  // int8: the sums of the integers that share a scale, as scales
   BlockForm blocks = {};     // int4
   const std::byte* block_scales = nullptr;  // int4: blocks.h
@@ -49,9 +52,10 @@ struct PackedMatrix {
 inline std::int64_t padded_out(std::int64_t out) {
   return (out + kPanelRows - 1) / kPanelRows * kPanelRows;
 }
-/// The columns of quantised rows of x: whole groups or blocks, of which the last are zeros.
+/// The columns of rounded rows of x: whole pairs, groups or blocks, of which the last are zeros.
 inline std::int64_t padded_in(PackedForm form, std::int64_t in) {
-  const std::int64_t group = form == PackedForm::int8   ? kColumnGroup
+  const std::int64_t group = form == PackedForm::bf16   ? kColumnPair
+                             : form == PackedForm::int8 ? kColumnGroup
                              : form == PackedForm::int4 ? kBlockColumns
                                                         : 1;
   return (in + group - 1) / group * group;
@@ -66,7 +70,7 @@ inline std::int64_t panel_bytes(PackedForm form, std::int64_t in, BlockForm bloc
     case PackedForm::f32:
       return kPanelRows * in * 4;
     case PackedForm::bf16:
-      return kPanelRows * in * 2;
+      return kPanelRows * padded_in(form, in) * 2;
     case PackedForm::int8:
       return kPanelRows * padded_in(form, in);
     case PackedForm::int4:

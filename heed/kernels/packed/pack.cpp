@@ -17,7 +17,7 @@ namespace {
 
 // Columns of a panel that are adjacent for one row.
 constexpr std::int64_t group_of(PackedForm form) {
-  return form == PackedForm::int8 ? kColumnGroup : 1;
+  return form == PackedForm::int8 ? kColumnGroup : form == PackedForm::bf16 ? kColumnPair : 1;
 }
 
 // The place of number (row, column) in the data of a matrix.
@@ -58,8 +58,8 @@ void fill_panels(const PackTarget& to, const From& from) {
   });
 }
 
-// Copies rows of panels. A row has `units` of what is adjacent within it: a number, or four of
-// int8.
+// Copies rows of panels. A row has `units` of what is adjacent within it: a number, two of bf16 or
+// four of int8.
 template <typename Unit>
 void copy_units(const Unit* from, std::int64_t units, std::span<const std::int32_t> rows,
                 Unit* to) {
@@ -73,12 +73,11 @@ void copy_units(const Unit* from, std::int64_t units, std::span<const std::int32
   });
 }
 
-template <typename Unit>
+// Units of all forms but int4 have four bytes.
 void copy_data(const PackedMatrix& from, std::span<const std::int32_t> rows, const PackTarget& to) {
-  const std::int64_t units =
-      panel_bytes(from.form, from.in) / kPanelRows / static_cast<std::int64_t>(sizeof(Unit));
-  copy_units(reinterpret_cast<const Unit*>(from.data), units, rows,
-             reinterpret_cast<Unit*>(to.data));
+  copy_units(reinterpret_cast<const std::uint32_t*>(from.data),
+             panel_bytes(from.form, from.in) / kPanelRows / 4, rows,
+             reinterpret_cast<std::uint32_t*>(to.data));
 }
 
 }  // namespace
@@ -135,8 +134,7 @@ void pack_int8(const std::int8_t* matrix, const float* scales, const PackTarget&
 void copy_rows(const PackedMatrix& from, std::span<const std::int32_t> rows, const PackTarget& to) {
   HEED_ASSERT(from.form == to.form && from.form != PackedForm::int4 && from.in == to.in &&
               to.out == std::ssize(rows));
-  if (from.form == PackedForm::bf16) return copy_data<std::uint16_t>(from, rows, to);
-  copy_data<std::uint32_t>(from, rows, to);
+  copy_data(from, rows, to);
   if (from.form != PackedForm::int8) return;
   const std::int64_t groups = scale_groups(from.in);
   copy_units(from.scales, groups, rows, to.scales);

@@ -13,7 +13,6 @@
 #include "heed/kernels/packed/block_tile-inl.h"
 #include "heed/kernels/packed/cpu.h"
 #include "heed/kernels/packed/product.h"
-#include "heed/kernels/packed/quantize_rows.h"
 #include "heed/kernels/packed/row-inl.h"
 #include "heed/kernels/packed/tile-inl.h"
 
@@ -107,10 +106,11 @@ struct ColumnPass {
 
 // `sums`, [M, P, 16], holds the sums of the passes before.
 template <typename Weights, int M, int P>
-HWY_INLINE void float_tile(const PackedProduct& call, TilePlace at, ColumnPass pass, float* sums) {
+HWY_INLINE void float_tile(const PackedProduct& call, const RowsOfX& x, TilePlace at,
+                           ColumnPass pass, float* sums) {
   const std::int64_t in = call.weight.in, bytes = panel_bytes(call.weight.form, in);
   if (pass.begin == 0) std::fill_n(sums, M * P * kPanelRows, 0.0f);
-  add_products<Weights, M, P>(call.x + at.row * call.x_stride, call.x_stride,
+  add_products<Weights, M, P>(Weights::numbers(x) + at.row * x.stride, x.stride,
                               call.weight.data + at.panel * bytes, bytes, pass.begin, pass.end,
                               sums);
   if (pass.end < in) return;
@@ -134,16 +134,46 @@ HWY_INLINE ScaledColumns scaled_columns(const PackedMatrix& w, const QuantizedRo
           .x_stride = groups};
 }
 
-template <typename Weights, int M, int P>
-HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, TilePlace at) {
-  const PackedMatrix& w = call.weight;
+// Calls add(i, j, product) for each group of columns, in order.
+template <typename Weights, int M, int P, typename Add>
+HWY_INLINE void add_groups(const PackedMatrix& w, const QuantizedRows& x, TilePlace at,
+                           const Add& add) {
   const std::int64_t bytes = panel_bytes(w.form, w.in);
-  HWY_ALIGN float totals[M * P * kPanelRows] = {};
   for (std::int64_t g = 0; g < scale_groups(w.in); ++g) {
     add_scaled<Weights, M, P>(x.integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
-                              bytes, scaled_columns(w, x, at, g), totals);
+                              bytes, scaled_columns(w, x, at, g), add);
   }
-  put_tile<M, P>(call, at, totals);
+}
+
+template <typename Weights, int M, int P>
+HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, TilePlace at) {
+  constexpr int N = P * kPanelVectors;
+  const F32 d;
+  if constexpr (Weights::kTotalsInRegisters) {
+    VF totals[M][N];
+#pragma GCC unroll 16
+    for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 16
+      for (int j = 0; j < N; ++j) totals[i][j] = hn::Zero(d);
+    }
+    add_groups<Weights, M, P>(call.weight, x, at, [&](int i, int j, VF product) HWY_ATTR {
+      totals[i][j] = hn::Add(totals[i][j], product);
+    });
+#pragma GCC unroll 16
+    for (int i = 0; i < M; ++i) {
+#pragma GCC unroll 16
+      for (int j = 0; j < N; ++j) {
+        put(call, at.row + i, at.panel * kPanelRows + j * kLanes32, totals[i][j]);
+      }
+    }
+  } else {
+    HWY_ALIGN float totals[M * P * kPanelRows] = {};
+    add_groups<Weights, M, P>(call.weight, x, at, [&](int i, int j, VF product) HWY_ATTR {
+      float* const total = totals + (i * N + j) * kLanes32;
+      hn::StoreU(hn::Add(hn::LoadU(d, total), product), d, total);
+    });
+    put_tile<M, P>(call, at, totals);
+  }
 }
 
 template <typename Weights>
@@ -246,7 +276,7 @@ HWY_INLINE void finish(const PackedProduct& call) {
 }
 
 template <typename Weights, int kRows, int kPanels>
-HWY_INLINE void float_product(const PackedProduct& call) {
+HWY_INLINE void float_product(const PackedProduct& call, const RowsOfX& x) {
   const std::int64_t in = call.weight.in;
   const Scratch<float> sums(call.rows * kPanels * kPanelRows);
   for_panel_groups<kPanels>(call.weight.panels(), [&](auto p, std::int64_t panel) HWY_ATTR {
@@ -255,7 +285,7 @@ HWY_INLINE void float_product(const PackedProduct& call) {
       const std::int64_t end = std::min(in, begin + kColumnsAtOnce);
       for_row_blocks<kRows>(call.rows, [&](auto m, std::int64_t row) HWY_ATTR {
         constexpr int M = decltype(m)::value, P = decltype(p)::value;
-        float_tile<Weights, M, P>(call, {row, panel}, {begin, end},
+        float_tile<Weights, M, P>(call, x, {row, panel}, {begin, end},
                                   sums.data() + row * P * kPanelRows);
       });
       begin = end;
@@ -264,11 +294,11 @@ HWY_INLINE void float_product(const PackedProduct& call) {
 }
 
 template <typename Weights>
-HWY_INLINE void float_product(const PackedProduct& call) {
+HWY_INLINE void float_product(const PackedProduct& call, const RowsOfX& x) {
   if (call.rows > Weights::kRows && call.rows <= Weights::kMostRowsFromMemory) {
-    float_product<Weights, Weights::kMoreRows, Weights::kFewerPanels>(call);
+    float_product<Weights, Weights::kMoreRows, Weights::kFewerPanels>(call, x);
   } else {
-    float_product<Weights, Weights::kRows, Weights::kPanels>(call);
+    float_product<Weights, Weights::kRows, Weights::kPanels>(call, x);
   }
   finish(call);
 }
@@ -344,30 +374,37 @@ HWY_INLINE void block_product(const PackedProduct& call, const QuantizedRows& x)
   }
 }
 
-void product_f32(const PackedProduct& call, const QuantizedRows& /*x*/) {
-  float_product<F32Weights>(call);
+void product_f32(const PackedProduct& call, const RowsOfX& x) {
+  float_product<F32Weights>(call, x);
 }
-void product_bf16(const PackedProduct& call, const QuantizedRows& /*x*/) {
-  float_product<Bf16Weights>(call);
+void product_bf16(const PackedProduct& call, const RowsOfX& x) {
+  float_product<Bf16Weights>(call, x);
 }
-void product_int8(const PackedProduct& call, const QuantizedRows& x) {
-  int8_product<Int8Weights<PairDot>>(call, x);
-}
-void product_vnni(const PackedProduct& call, const QuantizedRows& x) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  int8_product<Int8Weights<VnniDot>>(call, x);
+void product_bf16_dot(const PackedProduct& call, const RowsOfX& x) {
+#if HWY_TARGET == HWY_AVX3
+  float_product<Bf16Pairs>(call, x);
 #else
-  int8_product<Int8Weights<PairDot>>(call, x);
+  float_product<Bf16Weights>(call, x);
 #endif
 }
-void product_blocks(const PackedProduct& call, const QuantizedRows& x) {
-  block_product<PairBlockDot>(call, x);
+void product_int8(const PackedProduct& call, const RowsOfX& x) {
+  int8_product<Int8Weights<PairDot>>(call, x.integers);
 }
-void product_blocks_vnni(const PackedProduct& call, const QuantizedRows& x) {
+void product_vnni(const PackedProduct& call, const RowsOfX& x) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  block_product<VnniBlockDot>(call, x);
+  int8_product<Int8Weights<VnniDot>>(call, x.integers);
 #else
-  block_product<PairBlockDot>(call, x);
+  int8_product<Int8Weights<PairDot>>(call, x.integers);
+#endif
+}
+void product_blocks(const PackedProduct& call, const RowsOfX& x) {
+  block_product<PairBlockDot>(call, x.integers);
+}
+void product_blocks_vnni(const PackedProduct& call, const RowsOfX& x) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  block_product<VnniBlockDot>(call, x.integers);
+#else
+  block_product<PairBlockDot>(call, x.integers);
 #endif
 }
 
@@ -381,6 +418,7 @@ namespace {
 
 HWY_EXPORT(product_f32);
 HWY_EXPORT(product_bf16);
+HWY_EXPORT(product_bf16_dot);
 HWY_EXPORT(product_int8);
 HWY_EXPORT(product_vnni);
 HWY_EXPORT(product_blocks);
@@ -391,7 +429,7 @@ detail::ProductKernel kernel_of(PackedForm form) {
     case PackedForm::f32:
       return HEED_DISPATCH(product_f32);
     case PackedForm::bf16:
-      return HEED_DISPATCH(product_bf16);
+      return has_bf16_dot() ? HEED_DISPATCH(product_bf16_dot) : HEED_DISPATCH(product_bf16);
     case PackedForm::int8:
       return has_vnni() ? HEED_DISPATCH(product_vnni) : HEED_DISPATCH(product_int8);
     case PackedForm::int4:
@@ -400,58 +438,25 @@ detail::ProductKernel kernel_of(PackedForm form) {
   return has_vnni() ? HEED_DISPATCH(product_blocks_vnni) : HEED_DISPATCH(product_blocks);
 }
 
-// Rows of x are quantised.
-bool has_integers(PackedForm form) { return form == PackedForm::int8 || form == PackedForm::int4; }
-
-std::int64_t quantized_columns(const PackedMatrix& weight) {
-  return has_integers(weight.form) ? padded_in(weight.form, weight.in) : 0;
-}
-std::int64_t groups_of_x(const PackedMatrix& weight) {
-  return has_integers(weight.form) ? scale_groups(weight.in) : 0;
-}
-std::int64_t offsets_of_x(const PackedMatrix& weight) {
-  return weight.form == PackedForm::int8 ? scale_groups(weight.in) : 0;
-}
-std::int64_t blocks_of_x(const PackedMatrix& weight) {
-  return weight.form == PackedForm::int4 ? block_count(weight.in) : 0;
-}
-
 }  // namespace
 
 PartialProduct::PartialProduct(const PackedProduct& call)
     : call_(call),
-      integers_(call.rows * quantized_columns(call.weight)),
-      scales_(call.rows * groups_of_x(call.weight)),
-      sums_(call.rows * blocks_of_x(call.weight)),
-      offsets_(call.rows * offsets_of_x(call.weight)),
-      x_{.integers = integers_.data(),
-         .stride = quantized_columns(call.weight),
-         .scales = scales_.data(),
-         .offsets = call.weight.form == PackedForm::int8 ? offsets_.data() : nullptr,
-         .sums = call.weight.form == PackedForm::int4 ? sums_.data() : nullptr},
-      run_(kernel_of(call.weight.form)) {
-  if (!has_integers(call.weight.form)) return;
-  quantize_rows(
-      {.rows = call.rows, .columns = call.weight.in, .x = call.x, .stride = call.x_stride}, x_);
-}
+      x_(call.weight,
+         {.rows = call.rows, .columns = call.weight.in, .x = call.x, .stride = call.x_stride}),
+      run_(kernel_of(call.weight.form)) {}
 
 void PartialProduct::run(const ProductPart& part, float* y, std::int64_t y_stride) const {
   const std::int64_t first = part.panel_begin * kPanelRows;
   PackedProduct local = call_;
   local.rows = part.row_end - part.row_begin;
-  local.x += part.row_begin * call_.x_stride;
   local.y = y;
   local.y_stride = y_stride;
   local.weight =
       rows_of(call_.weight, first, std::min(part.panel_end * kPanelRows, call_.weight.out));
   if (call_.bias != nullptr) local.bias += first;
   if (call_.residual != nullptr) local.residual += part.row_begin * call_.residual_stride + first;
-  QuantizedRows x = x_;
-  x.integers += part.row_begin * x.stride;
-  x.scales += part.row_begin * groups_of_x(call_.weight);
-  x.offsets += part.row_begin * offsets_of_x(call_.weight);
-  x.sums += part.row_begin * blocks_of_x(call_.weight);
-  run_(local, x);
+  run_(local, x_.from(part.row_begin));
 }
 
 void packed_product(const PackedProduct& call) {

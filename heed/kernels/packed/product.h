@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "heed/base/arena.h"
 #include "heed/kernels/elementwise.h"
 #include "heed/kernels/packed/matrix.h"
-#include "heed/kernels/packed/quantize_rows.h"
+#include "heed/kernels/packed/prepared_rows.h"
 
 namespace heed::kernels {
 
@@ -26,8 +25,9 @@ struct PackedProduct {
 };
 
 /// Computes the product on all threads. A row of the result has the same bits whatever other rows
-/// there are. With int8 and int4, each row of x is quantised as in quantize_rows(), and the sums of
-/// products of a group or block are exact.
+/// there are. With bf16, x is rounded to bf16; with int8 and int4, each row of x is quantised as in
+/// quantize_rows(), and the sums of products of a group or block are exact. In these three forms
+/// the bits are those of every instruction set, as long as no number below 2^-126 is met.
 void packed_product(const PackedProduct& call);
 
 /// Some rows of x and some panels of outputs.
@@ -37,14 +37,14 @@ struct ProductPart {
 };
 
 namespace detail {
-using ProductKernel = void (*)(const PackedProduct& call, const QuantizedRows& x);
+using ProductKernel = void (*)(const PackedProduct& call, const RowsOfX& x);
 }  // namespace detail
 
 /// A product in parts, each computed on the thread that asks for it: for callers that use a part
 /// while it is in cache. How a product is divided changes no result.
 class PartialProduct {
  public:
-  /// Quantises x if the weight is int8 or int4. `y` is not used. What the call points to must
+  /// Rounds x as the form of the weight needs it. `y` is not used. What the call points to must
   /// outlive it.
   explicit PartialProduct(const PackedProduct& call);
   /// Writes a part to y, whose rows are y_stride apart.
@@ -52,10 +52,7 @@ class PartialProduct {
 
  private:
   PackedProduct call_;
-  Scratch<std::int8_t> integers_;
-  Scratch<float> scales_, sums_;
-  Scratch<std::int32_t> offsets_;
-  QuantizedRows x_;
+  PreparedRows x_;
   detail::ProductKernel run_;
 };
 

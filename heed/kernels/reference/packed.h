@@ -1,5 +1,5 @@
-// The plain twins of quantised rows and of products with packed matrices: f32 and bf16 in double,
-// int8 and int4 with exact integers.
+// The plain twins of quantised rows and of products with packed matrices: f32 and bf16 (x rounded
+// to bf16) in double, int8 and int4 with exact integers.
 #pragma once
 
 #include <algorithm>
@@ -121,7 +121,10 @@ inline double packed_dot(const float* x, const PackedMatrix& weight, std::int64_
   std::vector<float> w(n);
   unpack_row(weight, out, w.data());
   double sum = 0.0;
-  for (std::size_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * w[i];
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool is_rounded = weight.form == PackedForm::bf16;
+    sum += static_cast<double>(is_rounded ? static_cast<float>(BFloat16(x[i])) : x[i]) * w[i];
+  }
   return sum;
 }
 

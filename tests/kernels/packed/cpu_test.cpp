@@ -7,21 +7,26 @@
 namespace heed::kernels {
 namespace {
 
-TEST(PackedCpu, VnniCanBeTurnedOffAndOnAgain) {
+TEST(PackedCpu, DotProductsCanBeTurnedOffAndOnAgain) {
   heed::test::for_each_isa([](Isa) {
-    const bool before = has_vnni();
+    const bool vnni = has_vnni(), bf16 = has_bf16_dot();
     {
-      const test::VnniGuard off(false);
+      const test::DotGuard off(false);
       EXPECT_FALSE(has_vnni());
+      EXPECT_FALSE(has_bf16_dot());
     }
-    EXPECT_EQ(has_vnni(), before);
+    EXPECT_EQ(has_vnni(), vnni);
+    EXPECT_EQ(has_bf16_dot(), bf16);
   });
 }
 
-TEST(PackedCpu, OnlyWideInstructionSetsOfX86HaveVnni) {
+TEST(PackedCpu, OnlyWideInstructionSetsOfX86HaveDotProducts) {
   heed::test::for_each_isa([](Isa isa) {
     if (isa == Isa::sse4 || isa == Isa::neon) {
       EXPECT_FALSE(has_vnni()) << name_of(isa);
+    }
+    if (isa != Isa::avx512) {
+      EXPECT_FALSE(has_bf16_dot()) << name_of(isa);
     }
   });
 }

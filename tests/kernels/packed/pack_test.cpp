@@ -29,6 +29,12 @@ TEST(Pack, PlacesOfNumbersAreThoseOfTheHeader) {
   for (std::int64_t i = 0; i < 2 * 16 * 6; ++i) {
     EXPECT_EQ(floats[i], i == 16 * 6 + 5 * 16 + 1 ? 1.0f : 0.0f) << i;
   }
+  const OwnedMatrix bf16(PackedForm::bf16, out, in, matrix);  // columns 4 and 5 are a pair
+  const auto* const halves = reinterpret_cast<const BFloat16*>(bf16.data().data());
+  for (std::int64_t i = 0; i < 2 * 16 * 6; ++i) {
+    const float expected = i == 16 * 6 + 2 * 16 * 2 + 1 * 2 + 1 ? 1.0f : 0.0f;
+    EXPECT_EQ(static_cast<float>(halves[i]), expected) << i;
+  }
   const OwnedMatrix int8(PackedForm::int8, out, in, matrix);  // columns 4 to 7 are a group
   for (std::size_t i = 0; i < 2 * 16 * 8; ++i) {
     const int expected = i == 16 * 8 + 1 * 16 * 4 + 1 * 4 + 1 ? 127 : 0;

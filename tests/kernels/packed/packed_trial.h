@@ -100,24 +100,30 @@ class OwnedMatrix {
   PackTarget target_;
 };
 
-/// Turns dot products of 8-bit integers on or off for as long as it lives.
-class VnniGuard {
+/// Turns dot products of 8-bit integers and of bf16 on or off for as long as it lives.
+class DotGuard {
  public:
-  explicit VnniGuard(bool on) { set_vnni(on); }
-  ~VnniGuard() { set_vnni(true); }
-  VnniGuard(const VnniGuard&) = delete;
-  VnniGuard& operator=(const VnniGuard&) = delete;
+  explicit DotGuard(bool on) { set(on); }
+  ~DotGuard() { set(true); }
+  DotGuard(const DotGuard&) = delete;
+  DotGuard& operator=(const DotGuard&) = delete;
+
+ private:
+  static void set(bool on) {
+    set_vnni(on);
+    set_bf16_dot(on);
+  }
 };
 
-/// Calls f with every instruction set in force, with and without VNNI where the CPU has it:
-/// `f(name)`.
+/// Calls f with every instruction set in force, with and without dot products (VNNI, AVX512-BF16)
+/// where the CPU has them: `f(name)`.
 template <typename F>
 void for_each_way(F&& f) {
   heed::test::for_each_isa([&](Isa isa) {
-    for (const bool vnni : {true, false}) {
-      const VnniGuard guard(vnni);
-      if (vnni && !has_vnni()) continue;
-      f(std::string(name_of(isa)) + (vnni ? " with VNNI" : ""));
+    for (const bool dots : {true, false}) {
+      const DotGuard guard(dots);
+      if (dots && !has_vnni() && !has_bf16_dot()) continue;
+      f(std::string(name_of(isa)) + (dots ? " with dot products" : ""));
     }
   });
 }

@@ -1,5 +1,5 @@
 // Products with packed matrices: against the plain twin on every instruction set, and bits that do
-// not depend on other rows, threads or, of int8, on the instruction set.
+// not depend on other rows, threads or, but for f32, on the instruction set.
 #include "heed/kernels/packed/product.h"
 
 #include <gtest/gtest.h>
@@ -283,10 +283,10 @@ TEST(PartialProduct, PartsAreThoseOfTheWhole) {
 
 // ---- bits ---------------------------------------------------------------------------------------
 
-TEST(PackedProduct, IntegersHaveTheSameBitsOnEveryInstructionSet) {
-  const Trial trial(9, 77, 1030);
-  for (const PackedForm form : {PackedForm::int8, PackedForm::int4}) {
-    const OwnedMatrix matrix(form, 77, 1030, trial.weights);
+TEST(PackedProduct, RoundedNumbersHaveTheSameBitsOnEveryInstructionSet) {
+  const Trial trial(9, 77, 1031);
+  for (const PackedForm form : {PackedForm::bf16, PackedForm::int8, PackedForm::int4}) {
+    const OwnedMatrix matrix(form, 77, 1031, trial.weights);
     std::optional<std::vector<std::uint32_t>> first;
     for_each_way([&](const std::string& way) {
       std::vector<float> y(9 * 77);
