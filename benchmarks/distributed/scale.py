@@ -30,11 +30,11 @@ WRAPPED = ("aligned_alloc free memcpy MPI_Isend MPI_Issend MPI_Irecv MPI_Waitsom
            "_ZN4heed8add_intoERNS_6TensorERKS0_ _ZN4heed7kernels14sum_of_squaresEPKfl").split()
 
 
-def build(folder, simulated=True):
+def build(folder, simulated=True, more_flags=()):
     """Compiles the program against the library, for SimGrid's MPI or the real one; its path."""
     program = folder / ("scale" if simulated else "scale-real")
     here = ROOT / "benchmarks" / "distributed"
-    flags = ["-std=c++20", "-O2", "-I", str(ROOT), "-DFMT_SHARED"]
+    flags = ["-std=c++20", "-O2", "-I", str(ROOT), "-DFMT_SHARED", *more_flags]
     if simulated:
         flags += ["-DHEED_SIMULATED_MPI", *(f"-Wl,--wrap={name}" for name in WRAPPED)]
     subprocess.run(["smpicxx" if simulated else "mpicxx", *flags, str(here / "scale.cpp"),
@@ -66,7 +66,8 @@ def predict(program, ranks, network, arguments, limit=None):
     """
     xml, hosts = platform(program.parent, ranks, *network)
     settings = ["smpi/simulate-computation:no", "smpi/privatization:no", "smpi/test:0", "smpi/send-is-detached-thresh:0",
-                "contexts/stack-size:1024", "surf/precision:1e-5", "network/crosstraffic:no"]
+                "contexts/stack-size:1024", "surf/precision:1e-5", "smpi/allgather:bruck",
+                "network/crosstraffic:no"]
     command = ["smpirun", "-np", str(ranks), "-platform", str(xml), "-hostfile", str(hosts),
                *(f"--cfg={setting}" for setting in settings), str(program), *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as run:

@@ -33,9 +33,10 @@ struct Window {
 
 /// Link starts messages and tests whether they are complete:
 ///
-///   Handle send(const Outgoing&);   Handle receive(const Incoming&);
-///   void test(std::span<Handle>, std::vector<std::size_t>& done);   // the numbers of complete
-///   ones static constexpr std::size_t kMostBytes;                        // of a message
+///   Handle send(const Outgoing&);
+///   Handle receive(const Incoming&);
+///   void test(std::span<Handle>, std::vector<std::size_t>& done);  // numbers of complete ones
+///   static constexpr std::size_t kMostBytes;                       // of a message
 template <typename Link>
 class Flow {
  public:
