@@ -56,6 +56,17 @@ struct Rows {
 template <int R>
 inline constexpr int kVectorsOf = kSums / R < 8 ? kSums / R : 8;
 
+/// Calls f with a number of vectors as a constant and the first of them, until `last`: kMost as
+/// long as so many are left, then 4, 2 and 1.
+template <int kMost, typename F>
+HWY_INLINE void for_vectors(std::int64_t first, std::int64_t last, const F& f) {
+  for (; first + kMost <= last; first += kMost) f(std::integral_constant<int, kMost>(), first);
+  if constexpr (kMost > 1) {
+    constexpr int kFewer = kMost > 4 ? 4 : kMost > 2 ? 2 : 1;
+    if (first < last) for_vectors<kFewer>(first, last, f);
+  }
+}
+
 /// The full pages of a block, and those that are read one block later: their memory is requested
 /// while these are read, at the same pace. It is requested for the second-level cache, because the
 /// first one is too small for both.
@@ -138,13 +149,10 @@ HWY_INLINE void score_vectors(const Rows& rows, const Pages<E>& pages, int first
 /// Scores of the full pages [first, last) of a block.
 template <int R, typename E>
 HWY_INLINE void score_pages(const Rows& rows, const Pages<E>& pages, int first, int last) {
-  constexpr int V = kVectorsOf<R>;
-  int j = first * kVectors;
-  for (; j + V <= last * kVectors; j += V) score_vectors<R, V>(rows, pages, j);
-  if constexpr (V > 2) {
-    for (; j + 2 <= last * kVectors; j += 2) score_vectors<R, 2>(rows, pages, j);
-  }
-  for (; j < last * kVectors; ++j) score_vectors<R, 1>(rows, pages, j);
+  for_vectors<kVectorsOf<R>>(
+      first * kVectors, last * kVectors, [&](auto vectors, std::int64_t j) HWY_ATTR {
+        score_vectors<R, decltype(vectors)::value>(rows, pages, static_cast<int>(j));
+      });
 }
 
 /// Scores of `count` keys that follow each other, in the slots of the block from `slot` on.
@@ -247,13 +255,9 @@ HWY_INLINE void add_columns(const Values<E>& x, std::int64_t column) {
 /// Adds the values of a block to the sums of R rows.
 template <int R, typename E>
 HWY_INLINE void add_values(const Values<E>& x) {
-  constexpr int N = kVectorsOf<R>;
-  std::int64_t column = 0;
-  for (; column + N * kWidth <= x.width; column += N * kWidth) add_columns<R, N>(x, column);
-  if constexpr (N > 2) {
-    for (; column + 2 * kWidth <= x.width; column += 2 * kWidth) add_columns<R, 2>(x, column);
-  }
-  for (; column < x.width; column += kWidth) add_columns<R, 1>(x, column);
+  for_vectors<kVectorsOf<R>>(0, x.width / kWidth, [&](auto vectors, std::int64_t j) HWY_ATTR {
+    add_columns<R, decltype(vectors)::value>(x, j * kWidth);
+  });
 }
 
 /// Calls f with the number of rows as a constant, for `rows` rows in the most even groups: the
