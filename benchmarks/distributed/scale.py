@@ -18,9 +18,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Gb/s of a link, and seconds of latency from a machine to the switch.
 NETWORKS = {1: 25e-6, 10: 10e-6, 100: 1e-6}
-# Seconds of an update of 4096 tokens with two threads on the machine of docs/performance.md. Base: 355 tokens/s; big has
-# 3.26 times the operations of a token.
-COMPUTE = {"base": 4096 / 355, "big": 4096 / 355 * 3.26}
+# Seconds of an update of 4096 tokens with two threads on Zen 4 (docs/performance.md). Base is measured; big has 3.26 times the
+# operations of a token.
+COMPUTE = {"base": 7.9, "big": 7.9 * 3.26}
 LIBRARIES = ("-lfmt -ldnnl -lhwy -lsentencepiece -lsentencepiece_train -ltomlplusplus -lutf8proc -lpcre2-8 -lz -lpng -ljpeg "
              "-lpthread -lgomp").split()
 
