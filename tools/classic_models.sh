@@ -18,17 +18,17 @@
 # validation set, the last one is used. The test set chooses nothing.
 set -euo pipefail
 
+script=$(realpath "${BASH_SOURCE[0]}")
 usage() {
-  sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+  sed -n '2,/^set/s/^# \{0,1\}//p' "$script" >&2
   exit 2
 }
 (($# >= 3)) || usage
 table=$1 data=$(realpath "$2") out=$3
 shift 3
 flags=("$@")
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(dirname "$script")/..
 heed=$(realpath "${HEED:-$root/build/release/heed}")
-threads=(--cpu-threads 1)
 mkdir -p "$out"
 cd "$out"
 
@@ -40,7 +40,7 @@ train() {
   [[ -s $name.score ]] && return 1
   rm -f "$name.score.part"
   [[ -e $name/checkpoint_last ]] && again=(--resume)
-  "$heed" train -c "$config" --model "$name" "${threads[@]}" "$@" "${flags[@]}" "${again[@]}" >>"$name.log" 2>&1
+  "$heed" train -c "$config" --model "$name" "$@" "${flags[@]}" "${again[@]}" >>"$name.log" 2>&1
   [[ $(tail -n 1 "$name.log") != interrupted* ]] || exit 1
 }
 
@@ -48,12 +48,22 @@ train() {
 score() {
   local name=$1
   shift
-  "$heed" "$@" "${threads[@]}" 2>&1 >"$name.out" | sed 's/^heed: //' >>"$name.score.part"
+  "$heed" "$@" 2>&1 >"$name.out" | sed 's/^heed: //' >>"$name.score.part"
 }
 
 finish() {
   mv "$1.score.part" "$1.score"
   sed "s/^/$1: /" "$1.score"
+}
+
+# need FILE…: files of DATA that a table is made of.
+need() {
+  local file
+  for file in "$@"; do
+    [[ -r $file ]] && continue
+    printf 'classic_models.sh: %s is missing: the table %s is made of it\n' "$file" "$table" >&2
+    exit 2
+  done
 }
 
 # once FILE COMMAND…: a corpus, once.
@@ -91,7 +101,9 @@ hull() {
 
 cloze() {
   local seed attention name
-  once cft.train.txt python3 "$root/tools/split_cloze.py" cft "$data/cft.test.auto.txt.gz" "$data/cft.test.human.txt.gz"
+  local -a questions=("$data"/cft.test.{auto,human}.txt.gz)
+  need "${questions[@]}"
+  once cft.train.txt python3 "$root/tools/split_cloze.py" cft "${questions[@]}"
   for seed in 1 2 3; do
     for attention in attention_over_attention sum; do
       name=cloze-$attention-$seed
@@ -107,6 +119,7 @@ captions() {
   local -A attentions=([soft]=bahdanau [hard]="hard score=additive" [gumbel]="gumbel score=additive")
   local -a training=("$data"/train-{images-idx3,labels-idx1}-ubyte.gz) test=("$data"/t10k-{images-idx3,labels-idx1}-ubyte.gz)
   local name
+  need "${training[@]}" "${test[@]}"
   once captions.idx "$heed" corpus captions "${training[@]}" -n 20000 -o captions
   once check.idx "$heed" corpus captions "${training[@]}" -n 1000 --seed 2 -o check
   once held-out.idx "$heed" corpus captions "${test[@]}" -n 1000 -o held-out
@@ -120,14 +133,17 @@ captions() {
 }
 
 glimpses() {
-  train glimpses mnist-glimpses.toml --train-sets "$data"/train-{images-idx3,labels-idx1}-ubyte.gz || return 0
-  score glimpses recognise --model glimpses/checkpoint_last --set "$data"/t10k-{images-idx3,labels-idx1}-ubyte.gz
+  local -a training=("$data"/train-{images-idx3,labels-idx1}-ubyte.gz) test=("$data"/t10k-{images-idx3,labels-idx1}-ubyte.gz)
+  need "${training[@]}" "${test[@]}"
+  train glimpses mnist-glimpses.toml --train-sets "${training[@]}" || return 0
+  score glimpses recognise --model glimpses/checkpoint_last --set "${test[@]}"
   finish glimpses
 }
 
 pictures() {
   local -A attentions=([plain]=none [non_local]=non_local)
   local seed form
+  need "$data"/{train4k,test1k}.bin.gz
   once train.bin sh -c "gzip -dc '$data/train4k.bin.gz' > train.bin"
   once test.bin sh -c "gzip -dc '$data/test1k.bin.gz' > test.bin"
   for seed in 1 2 3; do
