@@ -35,7 +35,7 @@ struct Window {
 ///
 ///   Handle send(const Outgoing&);
 ///   Handle receive(const Incoming&);
-///   void test(std::span<Handle>, std::vector<std::size_t>& done);  // numbers of complete ones
+///   void test(std::span<Handle>, std::vector<std::size_t>& done);  // done: which are complete
 ///   static constexpr std::size_t kMostBytes;                       // of a message
 template <typename Link>
 class Flow {
