@@ -7,6 +7,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
+#include "heed/kernels/bf16-inl.h"
 #include "heed/kernels/convert.h"
 #include "heed/kernels/simd.h"
 
@@ -14,29 +15,9 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-using F32 = hn::ScalableTag<float>;
-using U32 = hn::RebindToUnsigned<F32>;
-using I32 = hn::RebindToSigned<F32>;
-using U16 = hn::Rebind<std::uint16_t, F32>;  // the same number of lanes, of half the size
-
-HWY_INLINE hn::Vec<F32> widen(hn::Vec<U16> x) {
-  return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(U32(), x)));
-}
-
-HWY_INLINE hn::Vec<U16> narrow(hn::Vec<F32> x) {
-  const U32 du;
-  const auto bits = hn::BitCast(du, x);
-  const auto upper = hn::ShiftRight<16>(bits);
-  const auto to_even = hn::Add(hn::Set(du, 0x7fff), hn::And(upper, hn::Set(du, 1)));
-  const auto rounded = hn::ShiftRight<16>(hn::Add(bits, to_even));
-  const auto quiet = hn::Or(upper, hn::Set(du, 0x40));
-  const auto is_nan = hn::RebindMask(du, hn::IsNaN(x));
-  return hn::DemoteTo(U16(), hn::BitCast(I32(), hn::IfThenElse(is_nan, quiet, rounded)));
-}
-
 void widen_all(const std::uint16_t* from, float* to, std::size_t n) {
   const F32 d;
-  const U16 dh;
+  const Bf16Tag dh;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) hn::StoreU(widen(hn::LoadU(dh, from + i)), d, to + i);
@@ -45,7 +26,7 @@ void widen_all(const std::uint16_t* from, float* to, std::size_t n) {
 
 void narrow_all(const float* from, std::uint16_t* to, std::size_t n) {
   const F32 d;
-  const U16 dh;
+  const Bf16Tag dh;
   const std::size_t lanes = hn::Lanes(d);
   std::size_t i = 0;
   for (; i + lanes <= n; i += lanes) hn::StoreU(narrow(hn::LoadU(d, from + i)), dh, to + i);

@@ -13,40 +13,32 @@
 #include "heed/base/arena.h"
 #include "heed/kernels/attention/bf16_pairs.h"
 #include "heed/kernels/attention/block-inl.h"
+#include "heed/kernels/bf16-inl.h"
 
 #if HWY_TARGET == HWY_AVX3
 HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using PairTag = hn::ScalableTag<std::uint32_t>;
-using PairVec = hn::Vec<PairTag>;
 
-// Highway's AVX-512 target does not include these instructions, so they are written as text.
 template <>
 struct Multiply<Bf16Pair> {
   using Sum = float;
-  using Vector = PairVec;
+  using Vector = VPairs;
   static HWY_INLINE Vector load(const Bf16Pair* b) { return hn::LoadU(PairTag(), &b->bits); }
   static HWY_INLINE Vector repeat(Bf16Pair a) { return hn::Set(PairTag(), a.bits); }
-  static HWY_INLINE VF add(Vector a, Vector b, VF c) {
-    auto sum = c.raw;
-    const auto left = a.raw, right = b.raw;
-    asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(left), "v"(right));
-    c.raw = sum;
-    return c;
-  }
+  static HWY_INLINE VF add(Vector a, Vector b, VF c) { return add_pair_products(c, a, b); }
 };
 
 /// Lane i has (low[i], high[i]), rounded to nearest even.
-HWY_INLINE PairVec PairsOf(VF low, VF high) {
+HWY_INLINE VPairs PairsOf(VF low, VF high) {
   alignas(64) static constexpr std::uint16_t kWeave[32] = {
       0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
       8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
   const auto first = low.raw, second = high.raw;
-  __m512i both;  // all of low, then all of high
+  __m512i both;  // all of low, then all of high; as text, like add_pair_products()
   asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(first), "v"(second));
-  return PairVec{_mm512_permutexvar_epi16(_mm512_load_si512(kWeave), both)};
+  return VPairs{_mm512_permutexvar_epi16(_mm512_load_si512(kWeave), both)};
 }
 HWY_INLINE void store_pairs(VF low, VF high, Bf16Pair* to) {
   hn::StoreU(PairsOf(low, high), PairTag(), &to->bits);

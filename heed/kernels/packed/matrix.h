@@ -38,8 +38,8 @@ enum class PackedForm : std::uint8_t {
 struct PackedMatrix {
   PackedForm form;
   std::int64_t out, in;
-  const std::byte*
-      data;             // panels of [in, 16] numbers; bf16: [in / 2, 16, 2], int8: [in / 4, 16, 4]
+  /// Panels of [in, 16] numbers; of bf16 [in / 2, 16, 2], of int8 [in / 4, 16, 4].
+  const std::byte* data;
   const float* scales;  // int8: [panels, scale_groups(in), 16], else null
   const std::int32_t* sums;  // int8: the sums of the integers that share a scale, as scales
   BlockForm blocks = {};     // int4

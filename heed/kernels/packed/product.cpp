@@ -134,46 +134,16 @@ HWY_INLINE ScaledColumns scaled_columns(const PackedMatrix& w, const QuantizedRo
           .x_stride = groups};
 }
 
-// Calls add(i, j, product) for each group of columns, in order.
-template <typename Weights, int M, int P, typename Add>
-HWY_INLINE void add_groups(const PackedMatrix& w, const QuantizedRows& x, TilePlace at,
-                           const Add& add) {
-  const std::int64_t bytes = panel_bytes(w.form, w.in);
-  for (std::int64_t g = 0; g < scale_groups(w.in); ++g) {
-    add_scaled<Weights, M, P>(x.integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
-                              bytes, scaled_columns(w, x, at, g), add);
-  }
-}
-
 template <typename Weights, int M, int P>
 HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, TilePlace at) {
-  constexpr int N = P * kPanelVectors;
-  const F32 d;
-  if constexpr (Weights::kTotalsInRegisters) {
-    VF totals[M][N];
-#pragma GCC unroll 16
-    for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 16
-      for (int j = 0; j < N; ++j) totals[i][j] = hn::Zero(d);
-    }
-    add_groups<Weights, M, P>(call.weight, x, at, [&](int i, int j, VF product) HWY_ATTR {
-      totals[i][j] = hn::Add(totals[i][j], product);
-    });
-#pragma GCC unroll 16
-    for (int i = 0; i < M; ++i) {
-#pragma GCC unroll 16
-      for (int j = 0; j < N; ++j) {
-        put(call, at.row + i, at.panel * kPanelRows + j * kLanes32, totals[i][j]);
-      }
-    }
-  } else {
-    HWY_ALIGN float totals[M * P * kPanelRows] = {};
-    add_groups<Weights, M, P>(call.weight, x, at, [&](int i, int j, VF product) HWY_ATTR {
-      float* const total = totals + (i * N + j) * kLanes32;
-      hn::StoreU(hn::Add(hn::LoadU(d, total), product), d, total);
-    });
-    put_tile<M, P>(call, at, totals);
+  const PackedMatrix& w = call.weight;
+  const std::int64_t bytes = panel_bytes(w.form, w.in);
+  HWY_ALIGN float totals[M * P * kPanelRows] = {};
+  for (std::int64_t g = 0; g < scale_groups(w.in); ++g) {
+    add_scaled<Weights, M, P>(x.integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
+                              bytes, scaled_columns(w, x, at, g), totals);
   }
+  put_tile<M, P>(call, at, totals);
 }
 
 template <typename Weights>

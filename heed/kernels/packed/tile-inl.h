@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "heed/base/dtype.h"
+#include "heed/kernels/bf16-inl.h"
 #include "heed/kernels/elementwise-inl.h"
 #include "heed/kernels/packed/dot-inl.h"
 #include "heed/kernels/packed/product.h"
@@ -56,15 +57,17 @@ struct F32Weights {
   static HWY_INLINE void add(Sum& sum, VF x, VF w) { sum = hn::MulAdd(x, w, sum); }
 };
 
-/// One number of pairs of bf16, which are the upper halves of f32: the first or the second.
+/// Pairs of bf16 of a panel.
+HWY_INLINE VPairs load_pairs(const std::byte* panel, std::int64_t column, int vector) {
+  return hn::LoadU(PairTag(), reinterpret_cast<const std::uint32_t*>(panel) +
+                                  column / kColumnPair * kPanelRows + vector * kLanes32);
+}
+
+/// One number of each pair: the first (0) or the second (1).
 template <int kPlace>
 struct HalfOfPairs {
   static HWY_INLINE VF load(const std::byte* panel, std::int64_t column, int vector) {
-    const hn::RebindToUnsigned<F32> d;
-    const auto pairs = hn::LoadU(d, reinterpret_cast<const std::uint32_t*>(panel) +
-                                        column / kColumnPair * kPanelRows + vector * kLanes32);
-    return hn::BitCast(
-        F32(), kPlace == 0 ? hn::ShiftLeft<16>(pairs) : hn::And(pairs, hn::Set(d, 0xffff0000u)));
+    return half_of<kPlace>(load_pairs(panel, column, vector));
   }
   static HWY_INLINE VF broadcast(const float* x) { return hn::Set(F32(), x[kPlace]); }
 };
@@ -79,31 +82,18 @@ struct Bf16Weights : F32Weights {
 };
 
 #if HWY_TARGET == HWY_AVX3
-/// The same with AVX512-BF16: an instruction adds the product of the second numbers of pairs, then
-/// that of the first ones.
+/// The same with dot products of pairs.
 struct Bf16Pairs : Bf16Weights {
   using X = BFloat16;
   using First = Bf16Pairs;
   using Second = void;
-  using VPairs = hn::Vec<hn::RebindToUnsigned<F32>>;
 
   static const X* numbers(const RowsOfX& x) { return x.halves; }
   static HWY_INLINE VPairs load(const std::byte* panel, std::int64_t column, int vector) {
-    return hn::LoadU(hn::RebindToUnsigned<F32>(), reinterpret_cast<const std::uint32_t*>(panel) +
-                                                      column / kColumnPair * kPanelRows +
-                                                      vector * kLanes32);
+    return load_pairs(panel, column, vector);
   }
-  static HWY_INLINE VPairs broadcast(const X* x) {
-    std::uint32_t pair;
-    std::memcpy(&pair, x, sizeof pair);
-    return hn::Set(hn::RebindToUnsigned<F32>(), pair);
-  }
-  static HWY_INLINE void add(Sum& sum, VPairs x, VPairs w) {
-    // Written as text, with a copy of the sum, for the reasons of VnniDot.
-    __m512 raw = sum.raw;
-    asm("vdpbf16ps %2, %1, %0" : "+v"(raw) : "v"(x.raw), "v"(w.raw));
-    sum = VF{raw};
-  }
+  static HWY_INLINE VPairs broadcast(const X* x) { return repeat_pair(x); }
+  static HWY_INLINE void add(Sum& sum, VPairs x, VPairs w) { sum = add_pair_products(sum, x, w); }
 };
 #endif
 
@@ -117,10 +107,7 @@ struct Int8Weights {
   static constexpr std::int64_t kGroup = kColumnGroup;
   static constexpr std::int64_t kStepBytes = kPanelRows * kColumnGroup;
   static constexpr int kRows = kPanelVectors > 2 ? 2 : 6;
-  // With 32 registers, the totals of the groups stay there too. On Zen 4, 64 x 512 x 2048: 341
-  // GOP/s with 4 panels and totals in memory, 370 with 2 panels.
-  static constexpr bool kTotalsInRegisters = kPanelVectors == 1;
-  static constexpr int kPanels = kTotalsInRegisters ? 2 : 1;
+  static constexpr int kPanels = kPanelVectors == 1 ? 4 : 1;
 
   static HWY_INLINE VI32 load(const std::byte* panel, std::int64_t column, int vector) {
     return hn::LoadU(I32(), reinterpret_cast<const std::int32_t*>(panel) +
@@ -216,13 +203,12 @@ struct ScaledColumns {
   std::int64_t x_stride;
 };
 
-/// Calls add(i, j, product) with the products of rows i and vectors j over columns that share a
-/// scale. Multiplication and addition are rounded apart, so that results have the same bits without
-/// fused ones.
-template <typename Weights, int M, int P, typename Add>
+/// Adds to totals, [M, P, 16] of f32, the products over columns that share a scale. Multiplication
+/// and addition are rounded apart, so that results have the same bits without fused ones.
+template <typename Weights, int M, int P>
 HWY_INLINE void add_scaled(const typename Weights::X* x, std::int64_t x_stride,
                            const std::byte* panels, std::int64_t panel_bytes,
-                           const ScaledColumns& columns, const Add& add) {
+                           const ScaledColumns& columns, float* totals) {
   constexpr int N = P * kPanelVectors;
   const F32 d;
   const auto place = [&](int j) {
@@ -246,7 +232,9 @@ HWY_INLINE void add_scaled(const typename Weights::X* x, std::int64_t x_stride,
     const VF scale = hn::Set(d, columns.x_scales[i * columns.x_stride]);
 #pragma GCC unroll 16
     for (int j = 0; j < N; ++j) {
-      add(i, j, hn::Mul(hn::ConvertTo(d, sum[i][j]), hn::Mul(scale, scales[j])));
+      float* const total = totals + (i * N + j) * kLanes32;
+      const VF product = hn::Mul(hn::ConvertTo(d, sum[i][j]), hn::Mul(scale, scales[j]));
+      hn::StoreU(hn::Add(hn::LoadU(d, total), product), d, total);
     }
   }
 }
