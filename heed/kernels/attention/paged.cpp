@@ -26,7 +26,10 @@ constexpr float kNothing = -std::numeric_limits<float>::infinity();
 // Scores are multiplied by this: weights are powers of two.
 constexpr float kUnit = math::kLog2E;
 
-// Rows of queries of one head of keys, of one sequence, over the positions of some spans.
+// Rows of queries of some heads of keys, of one sequence, over the positions of some spans. At each
+// block of positions, first all heads get their scores, then weights, then values: the keys of the
+// heads follow each other in a page, and so do their values, so memory is read in long pieces. And
+// the maxima and exponentials of many rows do not wait for each other.
 template <typename E>
 class PagedRows {
  public:
@@ -39,14 +42,14 @@ class PagedRows {
         full_(sequence_.length / kPagePositions),
         pages_((sequence_.length + kPagePositions - 1) / kPagePositions),
         width_(shape_.padded_values()),
-        q_(cell.count * shape_.D),
-        scores_(cell.count * kBlockPositions),
-        sums_(cell.count * width_),
-        totals_(cell.count * kWidth),
-        rows_(cell.count) {
-    for (std::int64_t j = 0; j < cell.count; ++j) {
-      const std::int64_t t = (cell.first + j) / grid.group;
-      const std::int64_t head = cell.g * grid.group + (cell.first + j) % grid.group;
+        q_(rows_of(cell) * shape_.D),
+        scores_(rows_of(cell) * kBlockPositions),
+        sums_(rows_of(cell) * width_),
+        totals_(rows_of(cell) * kWidth),
+        rows_(rows_of(cell)) {
+    for (std::int64_t j = 0; j < rows_.size(); ++j) {
+      const std::int64_t row = cell.first + j % cell.count, t = row / grid.group;
+      const std::int64_t head = (cell.first_head + j / cell.count) * grid.group + row % grid.group;
       rows_[j] = {.head = head,
                   .t = t,
                   .begin = call.begin(cell.row, t),
@@ -69,77 +72,100 @@ class PagedRows {
     std::int64_t begin, end;  // the positions that it attends to
     float top;                // the greatest score so far
   };
+  static std::int64_t rows_of(const PagedCell& cell) { return cell.heads * cell.count; }
+  // The positions [first, last) of the block of positions that starts at `start`.
+  struct Block {
+    std::int64_t start, first, last;
+  };
 
   void run_span(std::int64_t span) {
     std::fill_n(sums_.data(), sums_.size(), 0.0f);
     std::fill_n(totals_.data(), totals_.size(), 0.0f);
-    for (std::int64_t j = 0; j < cell_.count; ++j) rows_[j].top = kNothing;
+    for (std::int64_t j = 0; j < rows_.size(); ++j) rows_[j].top = kNothing;
     const std::int64_t first = std::max(span * kSpanPositions, rows_[0].begin);
     const std::int64_t last = std::min((span + 1) * kSpanPositions, rows_[cell_.count - 1].end);
     for (std::int64_t at = first; at < last;) {
-      const std::int64_t block = at / kBlockPositions * kBlockPositions;
-      const std::int64_t next = std::min(last, block + kBlockPositions);
-      run_block(block, at, next);
+      const std::int64_t start = at / kBlockPositions * kBlockPositions;
+      const std::int64_t next = std::min(last, start + kBlockPositions);
+      run_block({start, at, next});
       at = next;
     }
-    for (std::int64_t j = 0; j < cell_.count; ++j) {
-      const float total = hn::GetLane(hn::SumOfLanes(F32(), hn::LoadU(F32(), total_of(j))));
+    for (std::int64_t j = 0; j < rows_.size(); ++j) {
+      const float* const totals = totals_.data() + j * kWidth;
+      const float total = hn::GetLane(hn::SumOfLanes(F32(), hn::LoadU(F32(), totals)));
       store(rows_[j], total, sums_.data() + j * width_, span);
     }
   }
 
-  // The positions [first, last) of the block of positions that starts at `block`.
-  void run_block(std::int64_t block, std::int64_t first, std::int64_t last) {
-    score(block, first, last);
-    for (std::int64_t j = 0; j < cell_.count; ++j) {
-      modify(j, block, first, last);
-      weigh(j, block, first, last);
+  void run_block(const Block& block) {
+    for (std::int64_t i = 0; i < cell_.heads; ++i) score(i, block);
+    for (std::int64_t j = 0; j < rows_.size(); ++j) {
+      modify(j, block);
+      weigh(j, block);
     }
-    add_values(block, first, last);
+    for (std::int64_t i = 0; i < cell_.heads; ++i) add_values(i, block);
   }
 
   // ---- products ----
 
-  // The keys, or the values, of the pages of a block.
-  paged::Pages<E> pages_of(std::int64_t block, std::int64_t last, std::int64_t part) const {
+  // The keys, or the values, of a head in the pages of a block, and what is read after them, so
+  // many pages later.
+  paged::Pages<E> pages_of(const Block& block, std::int64_t part, std::int64_t pages_later,
+                           std::int64_t later_part) const {
     paged::Pages<E> pages;
-    const std::int64_t first = block / kPagePositions;
-    for (std::int64_t i = 0; (first + i) * kPagePositions < last; ++i) {
+    const std::int64_t first = block.start / kPagePositions;
+    for (std::int64_t i = 0; (first + i) * kPagePositions < block.last; ++i) {
       const std::byte* const now = sequence_.pages[first + i];
+      const std::int64_t later = first + i + pages_later;
+      const std::byte* const then = later < pages_ ? sequence_.pages[later] : nullptr;
       pages.now[i] = now == nullptr ? nullptr : numbers(now + part);
-      const std::int64_t later = first + i + kBlockPages;
-      pages.later[i] = later < pages_ ? sequence_.pages[later] + part : nullptr;
+      pages.later[i] = then == nullptr ? nullptr : then + later_part;
     }
     return pages;
   }
+  // After the keys of the last head come the values of the first one.
+  paged::Pages<E> keys_of(std::int64_t i, const Block& block) const {
+    const std::int64_t head = cell_.first_head + i;
+    const bool is_last = i + 1 == cell_.heads;
+    return pages_of(block, shape_.keys_at(head), 0,
+                    is_last ? shape_.values_at(cell_.first_head) : shape_.keys_at(head + 1));
+  }
+  // After the values of the last head come the keys of the first one in the next block.
+  paged::Pages<E> values_of(std::int64_t i, const Block& block) const {
+    const std::int64_t head = cell_.first_head + i;
+    const bool is_last = i + 1 == cell_.heads;
+    return pages_of(block, shape_.values_at(head), is_last ? kBlockPages : 0,
+                    is_last ? shape_.keys_at(cell_.first_head) : shape_.values_at(head + 1));
+  }
 
-  void score(std::int64_t block, std::int64_t first, std::int64_t last) const {
-    const auto keys = pages_of(block, last, shape_.keys_at(cell_.g));
-    const auto fetched = without_later(keys);
-    const std::int64_t start = block / kPagePositions;
-    const std::int64_t pages = (last + kPagePositions - 1) / kPagePositions;
-    const auto from = static_cast<int>(first / kPagePositions - start);
+  // Scores of the rows of head i of the cell.
+  void score(std::int64_t i, const Block& block) const {
+    const auto keys = keys_of(i, block), fetched = without_later(keys);
+    const std::int64_t start = block.start / kPagePositions;
+    const std::int64_t pages = (block.last + kPagePositions - 1) / kPagePositions;
+    const auto from = static_cast<int>(block.first / kPagePositions - start);
     const auto to = static_cast<int>(std::min(pages, full_) - start);
-    paged::for_rows(cell_.count, [&](auto rows, std::int64_t j) HWY_ATTR {
+    paged::for_rows(cell_.count, [&](auto rows, std::int64_t first) HWY_ATTR {
       constexpr int R = decltype(rows)::value;
+      const std::int64_t j = i * cell_.count + first;
       const paged::Rows these{q_.data() + j * shape_.D, shape_.D,
                               scores_.data() + j * kBlockPositions};
-      paged::score_pages<R>(these, j == 0 ? keys : fetched, from, to);
+      paged::score_pages<R>(these, first == 0 ? keys : fetched, from, to);
       if (full_ < pages) {
-        paged::score_keys<R>(these, keys.now[full_ - start], full_ * kPagePositions - block,
-                             last - full_ * kPagePositions);
+        paged::score_keys<R>(these, keys.now[full_ - start], full_ * kPagePositions - block.start,
+                             block.last - full_ * kPagePositions);
       }
     });
   }
 
-  void add_values(std::int64_t block, std::int64_t first, std::int64_t last) const {
-    const auto values = pages_of(block, last, shape_.values_at(cell_.g));
-    const auto fetched = without_later(values);
-    paged::for_rows(cell_.count, [&](auto rows, std::int64_t j) HWY_ATTR {
+  void add_values(std::int64_t i, const Block& block) const {
+    const auto values = values_of(i, block), fetched = without_later(values);
+    paged::for_rows(cell_.count, [&](auto rows, std::int64_t first) HWY_ATTR {
+      const std::int64_t j = i * cell_.count + first;
       paged::add_values<decltype(rows)::value>(
-          paged::Values<E>{.pages = j == 0 ? values : fetched,
-                           .first = first - block,
-                           .last = last - block,
+          paged::Values<E>{.pages = first == 0 ? values : fetched,
+                           .first = block.first - block.start,
+                           .last = block.last - block.start,
                            .width = width_,
                            .weights = scores_.data() + j * kBlockPositions,
                            .sums = sums_.data() + j * width_});
@@ -157,13 +183,16 @@ class PagedRows {
 
   // ---- scores and weights ----
 
-  // Multiplies the numbers of [first, last) by the scales of their positions.
-  HWY_INLINE void apply_scales(float* x, std::int64_t block, std::int64_t first, std::int64_t last,
-                               std::int64_t part) const {
+  // The head of keys of row j.
+  std::int64_t head_of(std::int64_t j) const { return cell_.first_head + j / cell_.count; }
+
+  // Multiplies the numbers of a block by the scales of their positions.
+  HWY_INLINE void apply_scales(float* x, const Block& block, std::int64_t part) const {
     const F32 d;
-    for (std::int64_t page = first / kPagePositions; page * kPagePositions < last; ++page) {
+    for (std::int64_t page = block.first / kPagePositions; page * kPagePositions < block.last;
+         ++page) {
       const auto* const scales = reinterpret_cast<const float*>(sequence_.pages[page] + part);
-      float* const to = x + page * kPagePositions - block;
+      float* const to = x + page * kPagePositions - block.start;
       for (std::int64_t i = 0; i < kPagePositions; i += kWidth) {
         hn::StoreU(hn::Mul(hn::LoadU(d, to + i), hn::LoadU(d, scales + i)), d, to + i);
       }
@@ -171,19 +200,19 @@ class PagedRows {
   }
 
   // Scores of row j: scales of int8, bias, soft cap; then what the query does not attend to.
-  HWY_INLINE void modify(std::int64_t j, std::int64_t block, std::int64_t first,
-                         std::int64_t last) const {
+  HWY_INLINE void modify(std::int64_t j, const Block& block) const {
     const F32 d;
     const Row& row = rows_[j];
     float* const scores = scores_.data() + j * kBlockPositions;
     if constexpr (std::is_same_v<E, std::int8_t>) {
-      apply_scales(scores, block, first, last, shape_.keys_at(cell_.g));
+      apply_scales(scores, block, shape_.keys_at(head_of(j)));
     }
     if (call_.bias.numbers != nullptr) {
       const PagedBias& bias = call_.bias;
       const float* const more = bias.numbers + row.head * bias.head_stride + bias.count - row.end;
-      const std::int64_t visible = std::min(last, row.end);
-      for (std::int64_t i = first; i < visible; ++i) scores[i - block] += kUnit * more[i];
+      const std::int64_t visible = std::min(block.last, row.end);
+      for (std::int64_t i = block.first; i < visible; ++i)
+        scores[i - block.start] += kUnit * more[i];
     }
     if (call_.soft_cap > 0.0f) {
       const float most = call_.soft_cap * kUnit;
@@ -193,24 +222,27 @@ class PagedRows {
         hn::StoreU(hn::Mul(cap, Tanh(d, hn::Mul(x, inverse))), d, scores + i);
       }
     }
-    const std::int64_t from = std::max(first, row.begin), to = std::min(last, row.end);
-    if (from > block) std::fill_n(scores, std::min(from - block, kBlockPositions), kNothing);
-    if (to < block + kBlockPositions) {
-      const std::int64_t hidden = std::max<std::int64_t>(to - block, 0);
+    const std::int64_t from = std::max(block.first, row.begin), to = std::min(block.last, row.end);
+    if (from > block.start) {
+      std::fill_n(scores, std::min(from - block.start, kBlockPositions), kNothing);
+    }
+    if (to < block.start + kBlockPositions) {
+      const std::int64_t hidden = std::max<std::int64_t>(to - block.start, 0);
       std::fill(scores + hidden, scores + kBlockPositions, kNothing);
     }
     if (call_.weights == nullptr) return;
     float* const seen =
         call_.weights + ((cell_.row * call_.H + row.head) * call_.T + row.t) * call_.weights_stride;
-    std::copy(scores + first - block, scores + last - block, seen + first);
+    std::copy(scores + block.first - block.start, scores + block.last - block.start,
+              seen + block.first);
   }
 
   // Scores of row j become weights relative to the greatest score so far.
-  HWY_INLINE void weigh(std::int64_t j, std::int64_t block, std::int64_t first, std::int64_t last) {
+  HWY_INLINE void weigh(std::int64_t j, const Block& block) const {
     const F32 d;
-    Row& row = rows_[j];
+    const Row& row = rows_[j];
     float* const scores = scores_.data() + j * kBlockPositions;
-    if (std::max(first, row.begin) >= std::min(last, row.end)) {
+    if (std::max(block.first, row.begin) >= std::min(block.last, row.end)) {
       std::fill_n(scores, kBlockPositions, 0.0f);
       return;
     }
@@ -222,24 +254,26 @@ class PagedRows {
     const float top = hn::GetLane(hn::MaxOfLanes(d, most));
     if (top > row.top) rescale(j, top);
     const VF base = hn::Set(d, row.top);
-    VF total = hn::LoadU(d, total_of(j));
+    float* const totals = totals_.data() + j * kWidth;
+    VF total = hn::LoadU(d, totals);
 #pragma GCC unroll 4
     for (std::int64_t i = 0; i < kBlockPositions; i += kWidth) {
       const VF weight = Exp2Weight<float>(hn::Sub(hn::LoadU(d, scores + i), base));
       total = hn::Add(total, weight);
       hn::StoreU(weight, d, scores + i);
     }
-    hn::StoreU(total, d, total_of(j));
+    hn::StoreU(total, d, totals);
     if constexpr (std::is_same_v<E, std::int8_t>) {
-      apply_scales(scores, block, first, last, shape_.values_at(cell_.g));
+      apply_scales(scores, block, shape_.values_at(head_of(j)));
     }
   }
 
   // A greater score was found.
-  void rescale(std::int64_t j, float top) {
+  void rescale(std::int64_t j, float top) const {
     const F32 d;
     const VF factor = Exp2Weight<float>(hn::Set(d, rows_[j].top - top));
-    hn::StoreU(hn::Mul(hn::LoadU(d, total_of(j)), factor), d, total_of(j));
+    float* const totals = totals_.data() + j * kWidth;
+    hn::StoreU(hn::Mul(hn::LoadU(d, totals), factor), d, totals);
     for (std::int64_t i = 0; i < width_; i += kWidth) {
       float* const sum = sums_.data() + j * width_ + i;
       hn::StoreU(hn::Mul(hn::LoadU(d, sum), factor), d, sum);
@@ -263,8 +297,6 @@ class PagedRows {
     for (std::int64_t i = 0; i < shape_.Dv; ++i) output[i] = sums[i] * factor;
   }
 
-  float* total_of(std::int64_t j) const { return totals_.data() + j * kWidth; }
-
   const PagedCall& call_;
   const PagedGrid& grid_;
   const PagedCell cell_;
@@ -273,11 +305,11 @@ class PagedRows {
   std::int64_t full_;      // number of full pages
   std::int64_t pages_;     // number of all pages
   std::int64_t width_;     // padded Dv
-  Scratch<float> q_;       // [rows, D], scaled
-  Scratch<float> scores_;  // [rows, kBlockPositions]: scores, then weights
-  Scratch<float> sums_;    // [rows, width]
-  Scratch<float> totals_;  // [rows, kWidth]
-  Scratch<Row> rows_;
+  Scratch<float> q_;       // [heads, rows, D], scaled
+  Scratch<float> scores_;  // [heads, rows, kBlockPositions]: scores, then weights
+  Scratch<float> sums_;    // [heads, rows, width]
+  Scratch<float> totals_;  // [heads, rows, kWidth]
+  Scratch<Row> rows_;      // [heads, rows]
 };
 
 void run_cell(const PagedCall& call, const PagedGrid& grid, const PagedCell& cell) {

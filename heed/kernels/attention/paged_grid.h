@@ -1,6 +1,7 @@
-// The grid of attention_paged: a cell is some rows of queries of one head of keys, over some spans
-// of positions. Where a sequence has several spans, each leaves a part of its result, and the parts
-// are joined in order. Spans lie at fixed positions, so results do not depend on the cells.
+// The grid of attention_paged: a cell is some rows of queries of some heads of keys, over some
+// spans of positions. The heads of a cell follow each other in a page, so that a cell reads long
+// pieces of memory. Where a sequence has several spans, each leaves a part of its result, and the
+// parts are joined in order. Spans lie at fixed positions, so results do not depend on the cells.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,9 @@ namespace heed::kernels {
 /// Rows are the queries of the heads that share a head of keys: row j is query j / group of head
 /// j % group of the group.
 struct PagedCell {
-  std::int64_t row, g;                 // the sequence and the head of keys
-  std::int64_t first, count;           // rows
+  std::int64_t row;                    // the sequence
+  std::int64_t first_head, heads;      // of keys
+  std::int64_t first, count;           // rows of each of them
   std::int64_t first_span, last_span;  // of the sequence's positions
 };
 
@@ -31,25 +33,31 @@ class PagedGrid {
       most = std::max(most, spans);
       starts_[row + 1] = starts_[row] + spans;
     }
+    most = std::max<std::int64_t>(most, 1);
     blocks_ = (group * call.T + kMostRows - 1) / kMostRows;
+    const std::int64_t rows = std::min(group * call.T, kMostRows);  // of a head
+    const std::int64_t cells_of_head = call.rows * blocks_ * most;  // of one span
+    heads_ = std::clamp<std::int64_t>(cells_of_head * call.shape.G / kEnough, 1,
+                                      std::min(kMostRows / rows, call.shape.G));
+    head_blocks_ = (call.shape.G + heads_ - 1) / heads_;
     // Spans are spread over cells only if there are few sequences and heads.
-    constexpr std::int64_t kEnough = 32;
-    const std::int64_t others = call.rows * call.shape.G * blocks_;
-    spans_ = others >= kEnough ? std::max<std::int64_t>(most, 1) : 1;
-    parts_of_row_ = (std::max<std::int64_t>(most, 1) + spans_ - 1) / spans_;
+    spans_ = call.rows * blocks_ * head_blocks_ >= kEnough ? most : 1;
+    parts_of_row_ = (most + spans_ - 1) / spans_;
     if (most > 1 || call.weights != nullptr) {
       parts_.emplace(starts_[call.rows] * call.T * call.H * part_size());
     }
   }
 
-  std::int64_t cells() const { return call_.rows * call_.shape.G * blocks_ * parts_of_row_; }
+  std::int64_t cells() const { return call_.rows * head_blocks_ * blocks_ * parts_of_row_; }
   PagedCell cell(std::int64_t i) const {
     const std::int64_t part = i % parts_of_row_, block = i / parts_of_row_ % blocks_;
-    const std::int64_t rest = i / parts_of_row_ / blocks_, row = rest / call_.shape.G;
+    const std::int64_t rest = i / parts_of_row_ / blocks_, row = rest / head_blocks_;
+    const std::int64_t head = rest % head_blocks_ * heads_;
     const std::int64_t first = block * kMostRows;
     const std::int64_t span = first_span(row) + part * spans_;
     return {.row = row,
-            .g = rest % call_.shape.G,
+            .first_head = head,
+            .heads = std::min(heads_, call_.shape.G - head),
             .first = first,
             .count = std::min(group * call_.T - first, kMostRows),
             .first_span = span,
@@ -92,12 +100,16 @@ class PagedGrid {
 
  private:
   // Rows of a cell: their queries and sums stay in the first-level cache.
-  static constexpr std::int64_t kMostRows = 24;
+  static constexpr std::int64_t kMostRows = 32;
+  // Cells that are wanted at least, for threads to share.
+  static constexpr std::int64_t kEnough = 32;
   std::int64_t part_size() const { return call_.shape.Dv + 2; }
 
   const PagedCall& call_;
   Scratch<std::int64_t> starts_;   // [rows + 1]: spans of the rows before
   std::int64_t blocks_ = 0;        // of rows
+  std::int64_t heads_ = 0;         // of a cell
+  std::int64_t head_blocks_ = 0;   // of heads
   std::int64_t spans_ = 0;         // of a cell
   std::int64_t parts_of_row_ = 0;  // cells for the spans of a sequence
   std::optional<Scratch<float>> parts_;

@@ -9,12 +9,15 @@
 #define HEED_KERNELS_ATTENTION_PAGED_PRODUCTS_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
 #include "heed/base/dtype.h"
 #include "heed/kernels/attention/paged.h"
+#include "heed/kernels/bf16-inl.h"
 #include "heed/kernels/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -34,10 +37,7 @@ inline constexpr int kRows = kSums / kVectors < 6 ? kSums / kVectors : 6;
 /// A vector of numbers of a page, as floats.
 HWY_INLINE VF load(const float* p) { return hn::LoadU(F32(), p); }
 HWY_INLINE VF load(const BFloat16* p) {
-  const hn::RebindToUnsigned<F32> d32;
-  const hn::Rebind<std::uint16_t, F32> d16;
-  const auto bits = hn::LoadU(d16, reinterpret_cast<const std::uint16_t*>(p));
-  return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(d32, bits)));
+  return widen(hn::LoadU(Bf16Tag(), reinterpret_cast<const std::uint16_t*>(p)));
 }
 HWY_INLINE VF load(const std::int8_t* p) {
   const hn::RebindToSigned<F32> d32;
@@ -45,7 +45,35 @@ HWY_INLINE VF load(const std::int8_t* p) {
   return hn::ConvertTo(F32(), hn::PromoteTo(d32, hn::LoadU(d8, p)));
 }
 
-/// Rows of queries and of scores.
+/// Adds to sum the products of R numbers x, `stride` apart, and N vectors, whose places y(j) tells.
+template <int R, int N, typename Y>
+HWY_INLINE void add_products(const float* x, std::int64_t stride, const Y& y, VF (&sum)[R][N]) {
+  const F32 d;
+  // The smaller side is kept in registers.
+  if constexpr (N > R) {
+    VF one[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) one[r] = hn::Set(d, x[r * stride]);
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) {
+      const VF vector = load(y(j));
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) sum[r][j] = hn::MulAdd(one[r], vector, sum[r][j]);
+    }
+  } else {
+    VF vector[N];
+#pragma GCC unroll 8
+    for (int j = 0; j < N; ++j) vector[j] = load(y(j));
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) {
+      const VF one = hn::Set(d, x[r * stride]);
+#pragma GCC unroll 8
+      for (int j = 0; j < N; ++j) sum[r][j] = hn::MulAdd(one, vector[j], sum[r][j]);
+    }
+  }
+}
+
+/// Rows of queries, and of the scores that they get.
 struct Rows {
   const float* q;  // [rows, D]
   std::int64_t D;
@@ -67,9 +95,8 @@ HWY_INLINE void for_vectors(std::int64_t first, std::int64_t last, const F& f) {
   }
 }
 
-/// The full pages of a block, and those that are read one block later: their memory is requested
-/// while these are read, at the same pace. It is requested for the second-level cache, because the
-/// first one is too small for both.
+/// The keys or values of a head in the pages of a block, and what is read after them, whose memory
+/// is requested at the same pace.
 template <typename E>
 struct Pages {
   const E* now[kBlockPages];
@@ -99,28 +126,8 @@ HWY_INLINE void score_vectors(const Rows& rows, const Pages<E>& pages, int first
     for (int j = 0; j < V; ++j) sum[r][j] = hn::Zero(d);
   }
   const auto add_feature = [&](std::int64_t i) HWY_ATTR {
-    // The smaller side is kept in registers.
-    if constexpr (V > R) {
-      VF feature[R];
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) feature[r] = hn::Set(d, rows.q[r * rows.D + i]);
-#pragma GCC unroll 8
-      for (int j = 0; j < V; ++j) {
-        const VF key = load(keys[j] + i * kPagePositions);
-#pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) sum[r][j] = hn::MulAdd(feature[r], key, sum[r][j]);
-      }
-    } else {
-      VF key[V];
-#pragma GCC unroll 8
-      for (int j = 0; j < V; ++j) key[j] = load(keys[j] + i * kPagePositions);
-#pragma GCC unroll 8
-      for (int r = 0; r < R; ++r) {
-        const VF feature = hn::Set(d, rows.q[r * rows.D + i]);
-#pragma GCC unroll 8
-        for (int j = 0; j < V; ++j) sum[r][j] = hn::MulAdd(feature, key[j], sum[r][j]);
-      }
-    }
+    add_products(
+        rows.q + i, rows.D, [&](int j) HWY_ATTR { return keys[j] + i * kPagePositions; }, sum);
   };
   std::int64_t i = 0;
   for (; i + kFeatures <= rows.D; i += kFeatures) {
@@ -129,7 +136,7 @@ HWY_INLINE void score_vectors(const Rows& rows, const Pages<E>& pages, int first
       for (int j = 0; j < V; ++j) {
 #pragma GCC unroll 8
         for (int at = 0; at < kFeatures * kBytes; at += kLine) {
-          __builtin_prefetch(later[j] + i * kBytes + at, 0, 2);
+          hwy::Prefetch(later[j] + i * kBytes + at);
         }
       }
     }
@@ -182,7 +189,7 @@ HWY_INLINE void score_keys(const Rows& rows, const E* keys, std::int64_t slot, s
   }
 }
 
-/// The pages of a block with the weights of their positions, and sums of values.
+/// Values of a block, the weights of their positions, and the sums that they are added to.
 template <typename E>
 struct Values {
   Pages<E> pages;            // values [16, width] each
@@ -213,35 +220,15 @@ HWY_INLINE void add_columns(const Values<E>& x, std::int64_t column) {
     const std::byte* later = x.pages.later[page];
     const bool fetches = later != nullptr;
     later += column * kPagePositions * std::int64_t{sizeof(E)};
-    const float* weights = x.weights + at;
-    for (; at < end; ++at, from += x.width, ++weights, later += kColumnBytes) {
+    for (; at < end; ++at, from += x.width, later += kColumnBytes) {
       if (fetches) {
 #pragma GCC unroll 8
         for (std::int64_t line = 0; line < kColumnBytes; line += kLine) {
-          __builtin_prefetch(later + line, 0, 2);
+          hwy::Prefetch(later + line);
         }
       }
-      if constexpr (N > R) {
-        VF weight[R];
-#pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) weight[r] = hn::Set(d, weights[r * kBlockPositions]);
-#pragma GCC unroll 8
-        for (int j = 0; j < N; ++j) {
-          const VF value = load(from + j * kWidth);
-#pragma GCC unroll 8
-          for (int r = 0; r < R; ++r) sum[r][j] = hn::MulAdd(weight[r], value, sum[r][j]);
-        }
-      } else {
-        VF value[N];
-#pragma GCC unroll 8
-        for (int j = 0; j < N; ++j) value[j] = load(from + j * kWidth);
-#pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) {
-          const VF weight = hn::Set(d, weights[r * kBlockPositions]);
-#pragma GCC unroll 8
-          for (int j = 0; j < N; ++j) sum[r][j] = hn::MulAdd(weight, value[j], sum[r][j]);
-        }
-      }
+      add_products(
+          x.weights + at, kBlockPositions, [&](int j) HWY_ATTR { return from + j * kWidth; }, sum);
     }
   }
 #pragma GCC unroll 8
