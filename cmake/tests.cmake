@@ -76,7 +76,7 @@ endforeach()
 set(heed_numeric_folders ${heed_test_folders})
 list(REMOVE_ITEM heed_numeric_folders base data distributed evaluation io pictures plot serve study support text
      training)
-if(heed_numeric_folders AND (HEED_ALL_ISAS OR NOT HEED_SANITIZE))
+if(heed_numeric_folders AND (HEED_THOROUGH OR NOT HEED_SANITIZE))
   list(JOIN heed_numeric_folders "," folders)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
     set(heed_isas sse4 avx2 avx512)

@@ -36,7 +36,7 @@ TEST(IsaTest, AgreesWithTheCompilersViewOfTheCpu) {
     return std::find(available.begin(), available.end(), isa) != available.end();
   };
   if (test::is_sanitized() && available == std::vector{Isa::avx2}) {
-    return;  // without HEED_ALL_ISAS, sanitizers have one set alone
+    return;  // without HEED_THOROUGH, sanitizers have one set alone
   }
   EXPECT_EQ(has(Isa::sse4), __builtin_cpu_supports("sse4.2") != 0);
   EXPECT_EQ(has(Isa::avx2), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
