@@ -40,7 +40,7 @@ struct PackedMatrix {
   std::int64_t out, in;
   /// Panels of [in, 16] numbers; of bf16 [in / 2, 16, 2], of int8 [in / 4, 16, 4].
   const std::byte* data;
-  const float* scales;  // int8: [panels, scale_groups(in), 16], else null
+  const float* scales;       // int8: [panels, scale_groups(in), 16], else null
   const std::int32_t* sums;  // int8: the sums of the integers that share a scale, as scales
   BlockForm blocks = {};     // int4
   const std::byte* block_scales = nullptr;  // int4: blocks.h
