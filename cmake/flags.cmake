@@ -48,7 +48,8 @@ if(HEED_SANITIZE)
     heed_sanitizers INTERFACE -O1 -g1 -UNDEBUG -U_FORTIFY_SOURCE -fsanitize=${HEED_SANITIZE}
                               -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # GCC's own advice: its flow analysis sees the instrumented code and warns of what is not there.
-  target_compile_options(heed_sanitizers INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(heed_sanitizers
+                         INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(heed_sanitizers INTERFACE -fsanitize=${HEED_SANITIZE})
   # One instruction set is enough, and a third of the time to build: AVX2, which is where most people
   # are. HEED_THOROUGH brings the others back.

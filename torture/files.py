@@ -2,7 +2,8 @@
 undefined-behaviour sanitizers.
 
 Promise: any bytes are read or refused with an error; no crash, no hang, no unbounded memory. After `cmake --preset
-fuzz`, which needs clang++, libFuzzer makes the inputs; otherwise fuzz/replay_main.cpp mutates the seeds (preset asan).
+fuzz`, which needs clang 16 with its runtime, libFuzzer makes the inputs; otherwise fuzz/replay_main.cpp mutates the seeds
+(preset asan).
 """
 
 import collections

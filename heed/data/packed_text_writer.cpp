@@ -1,7 +1,6 @@
 #include "heed/data/packed_text_writer.h"
 
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,9 +8,9 @@
 #include "heed/base/error.h"
 #include "heed/base/interrupt.h"
 #include "heed/base/threads.h"
+#include "heed/data/packed_bytes.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
-#include "heed/io/fingerprint.h"
 #include "heed/io/folder.h"
 #include "heed/io/lines.h"
 
@@ -20,15 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using TextLayout = PackedTextLayout;
-
-template <typename T>
-void append_number(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-std::uint64_t text_checksum(const std::string& bytes) {
-  return io::fingerprint(std::as_bytes(std::span(bytes)));
-}
 
 // One file: tokens are appended, and finish() writes index and header.
 class TokenFileWriter {
@@ -41,8 +31,7 @@ class TokenFileWriter {
   std::int64_t tokens() const { return tokens_; }
 
   void add(std::int32_t token) {
-    token_bytes_ == 2 ? append_number(block_, static_cast<std::uint16_t>(token))
-                      : append_number(block_, token);
+    packed::append_token(block_, token, token_bytes_);
     if (++tokens_ % block_tokens_ == 0) finish_block();
   }
 
@@ -51,15 +40,15 @@ class TokenFileWriter {
     finish_block();
     const std::size_t bytes = static_cast<std::size_t>(tokens_) * token_bytes_;
     file_.write(std::string(TextLayout::aligned(bytes) - bytes, '\0'));
-    const std::uint64_t checksum = text_checksum(index_);
+    const std::uint64_t checksum = packed::checksum_of(index_);
     std::string header(TextLayout::kMagic);
-    append_number(header, TextLayout::kVersion);
-    append_number(header, token_bytes_);
-    append_number(header, static_cast<std::uint64_t>(tokens_));
-    append_number(header, static_cast<std::uint64_t>(block_tokens_));
-    append_number(
+    packed::append_number(header, TextLayout::kVersion);
+    packed::append_number(header, token_bytes_);
+    packed::append_number(header, static_cast<std::uint64_t>(tokens_));
+    packed::append_number(header, static_cast<std::uint64_t>(block_tokens_));
+    packed::append_number(
         header, static_cast<std::uint64_t>(TextLayout::kHeaderBytes + TextLayout::aligned(bytes)));
-    append_number(header, checksum);
+    packed::append_number(header, checksum);
     HEED_ASSERT(header.size() == TextLayout::kHeaderBytes);
     file_.write(index_);
     file_.rewrite(0, header);
@@ -70,7 +59,7 @@ class TokenFileWriter {
  private:
   void finish_block() {
     if (block_.empty()) return;
-    append_number(index_, text_checksum(block_));
+    packed::append_number(index_, packed::checksum_of(block_));
     file_.write(block_);
     block_.clear();
   }
@@ -82,38 +71,24 @@ class TokenFileWriter {
   std::string block_, index_;
 };
 
-// The files of a text, one after another.
+// The files of a text.
 class TextWriter {
  public:
   TextWriter(fs::path folder, std::uint32_t token_bytes, const TextPackingOptions& options)
-      : folder_(std::move(folder)), token_bytes_(token_bytes), options_(options) {}
+      : files_(std::move(folder), packed_text_name), token_bytes_(token_bytes), options_(options) {}
 
   void add(std::int32_t token) {
-    if (!file_) {
-      file_.emplace(folder_ / packed_text_name(std::ssize(checksums_)), token_bytes_,
-                    options_.block_tokens);
-    }
-    file_->add(token);
-    if (file_->tokens() == options_.file_tokens) finish_file();
+    TokenFileWriter& file = files_.current(token_bytes_, options_.block_tokens);
+    file.add(token);
+    if (file.tokens() == options_.file_tokens) files_.finish_file();
   }
 
-  std::vector<std::string> finish() {
-    finish_file();
-    return std::move(checksums_);
-  }
+  std::vector<std::string> finish() { return files_.finish(); }
 
  private:
-  void finish_file() {
-    if (!file_) return;
-    checksums_.push_back(fmt::format("{:016x}", file_->finish()));
-    file_.reset();
-  }
-
-  fs::path folder_;
+  packed::FileSequence<TokenFileWriter> files_;
   std::uint32_t token_bytes_;
   const TextPackingOptions& options_;
-  std::optional<TokenFileWriter> file_;
-  std::vector<std::string> checksums_;
 };
 
 // The next lines of a text with their ends; empty at its end.

@@ -1,7 +1,6 @@
 #include "heed/data/packed_writer.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,24 +8,15 @@
 #include "heed/base/error.h"
 #include "heed/base/interrupt.h"
 #include "heed/base/threads.h"
+#include "heed/data/packed_bytes.h"
 #include "heed/io/config.h"
 #include "heed/io/file.h"
-#include "heed/io/fingerprint.h"
 #include "heed/io/folder.h"
 
 namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename T>
-void append(std::string& bytes, T value) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-std::uint64_t checksum_of(const std::string& bytes) {
-  return io::fingerprint(std::as_bytes(std::span(bytes)));
-}
 
 // One file: pairs are appended, and finish() writes index and header.
 class FileWriter {
@@ -40,8 +30,8 @@ class FileWriter {
   std::int64_t bytes() const { return static_cast<std::int64_t>(offset_); }
 
   void add(std::span<const std::int32_t> source, std::span<const std::int32_t> target) {
-    append(lengths_, static_cast<std::uint16_t>(source.size()));
-    append(lengths_, static_cast<std::uint16_t>(target.size()));
+    packed::append_number(lengths_, static_cast<std::uint16_t>(source.size()));
+    packed::append_number(lengths_, static_cast<std::uint16_t>(target.size()));
     add_tokens(source);
     add_tokens(target);
     if (++in_block_ == block_pairs_) finish_block();
@@ -50,14 +40,15 @@ class FileWriter {
   // Returns the checksum of the file.
   std::uint64_t finish() {
     finish_block();
-    const std::uint64_t checksum = checksum_of(index_);
+    const std::uint64_t checksum = packed::checksum_of(index_);
     std::string header(PackedLayout::kMagic);
-    append(header, PackedLayout::kVersion);
-    append(header, token_bytes_);
-    append(header, static_cast<std::uint64_t>(index_.size() / PackedLayout::kEntryBytes));
-    append(header, pairs_);
-    append(header, offset_);
-    append(header, checksum);
+    packed::append_number(header, PackedLayout::kVersion);
+    packed::append_number(header, token_bytes_);
+    packed::append_number(header,
+                          static_cast<std::uint64_t>(index_.size() / PackedLayout::kEntryBytes));
+    packed::append_number(header, pairs_);
+    packed::append_number(header, offset_);
+    packed::append_number(header, checksum);
     HEED_ASSERT(header.size() == PackedLayout::kHeaderBytes);
     file_.write(index_);
     file_.rewrite(0, header);
@@ -67,22 +58,16 @@ class FileWriter {
 
  private:
   void add_tokens(std::span<const std::int32_t> tokens) {
-    for (const std::int32_t token : tokens) {
-      if (token_bytes_ == 2) {
-        append(tokens_, static_cast<std::uint16_t>(token));
-      } else {
-        append(tokens_, token);
-      }
-    }
+    for (const std::int32_t token : tokens) packed::append_token(tokens_, token, token_bytes_);
   }
 
   void finish_block() {
     if (in_block_ == 0) return;
-    append(index_, offset_);
-    append(index_, static_cast<std::uint32_t>(in_block_));
-    append(index_, static_cast<std::uint32_t>(tokens_.size() / token_bytes_));
-    append(index_, checksum_of(lengths_));
-    append(index_, checksum_of(tokens_));
+    packed::append_number(index_, offset_);
+    packed::append_number(index_, static_cast<std::uint32_t>(in_block_));
+    packed::append_number(index_, static_cast<std::uint32_t>(tokens_.size() / token_bytes_));
+    packed::append_number(index_, packed::checksum_of(lengths_));
+    packed::append_number(index_, packed::checksum_of(tokens_));
     lengths_ += tokens_;
     lengths_.resize(PackedLayout::aligned(lengths_.size()));
     file_.write(lengths_);
@@ -103,38 +88,24 @@ class FileWriter {
   std::string index_;
 };
 
-// The files of a corpus, one after another.
+// The files of a corpus.
 class CorpusWriter {
  public:
   CorpusWriter(fs::path folder, std::uint32_t token_bytes, const PackingOptions& options)
-      : folder_(std::move(folder)), token_bytes_(token_bytes), options_(options) {}
+      : files_(std::move(folder), packed_name), token_bytes_(token_bytes), options_(options) {}
 
   void add(std::span<const std::int32_t> source, std::span<const std::int32_t> target) {
-    if (!file_) {
-      file_.emplace(folder_ / packed_name(std::ssize(checksums_)), token_bytes_,
-                    options_.block_pairs);
-    }
-    file_->add(source, target);
-    if (file_->bytes() >= options_.file_bytes) finish_file();
+    FileWriter& file = files_.current(token_bytes_, options_.block_pairs);
+    file.add(source, target);
+    if (file.bytes() >= options_.file_bytes) files_.finish_file();
   }
 
-  std::vector<std::string> finish() {
-    finish_file();
-    return std::move(checksums_);
-  }
+  std::vector<std::string> finish() { return files_.finish(); }
 
  private:
-  void finish_file() {
-    if (!file_) return;
-    checksums_.push_back(fmt::format("{:016x}", file_->finish()));
-    file_.reset();
-  }
-
-  fs::path folder_;
+  packed::FileSequence<FileWriter> files_;
   std::uint32_t token_bytes_;
   const PackingOptions& options_;
-  std::optional<FileWriter> file_;
-  std::vector<std::string> checksums_;
 };
 
 using Tokens = std::vector<std::int32_t>;
