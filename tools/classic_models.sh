@@ -18,30 +18,18 @@
 # validation set, the last one is used. The test set chooses nothing.
 set -euo pipefail
 
-script=$(realpath "${BASH_SOURCE[0]}")
-usage() {
-  sed -n '2,/^set/s/^# \{0,1\}//p' "$script" >&2
-  exit 2
-}
+source "$(dirname "${BASH_SOURCE[0]}")/trainings.sh"
 (($# >= 3)) || usage
 table=$1 data=$(realpath "$2") out=$3
-shift 3
-flags=("$@")
-root=$(dirname "$script")/..
-heed=$(realpath "${HEED:-$root/build/release/heed}")
+flags=("${@:4}")
 mkdir -p "$out"
 cd "$out"
 
-# train NAME CONFIG FLAG…: whether the run has just come to its end.
-train() {
-  local name=$1 config=$root/configs/$2
-  local -a again=()
-  shift 2
-  [[ -s $name.score ]] && return 1
-  rm -f "$name.score.part"
-  [[ -e $name/checkpoint_last ]] && again=(--resume)
-  "$heed" train -c "$config" --model "$name" "$@" "${flags[@]}" "${again[@]}" >>"$name.log" 2>&1
-  [[ $(tail -n 1 "$name.log") != interrupted* ]] || exit 1
+# train_unscored NAME CONFIG FLAG…: trains what has no score yet, and fails for what has one.
+train_unscored() {
+  [[ -s $1.score ]] && return 1
+  rm -f "$1.score.part"
+  train "$@"
 }
 
 # score NAME COMMAND…: the verb's note about its result, which it writes to standard error.
@@ -66,19 +54,12 @@ need() {
   done
 }
 
-# once FILE COMMAND…: a corpus, once.
-once() {
-  local file=$1
-  shift
-  [[ -s $file ]] || "$@" >/dev/null
-}
-
 copy() {
   local seed
   once copy.txt "$heed" corpus copy -n 100000 --held-out 500 -o copy
   once copy80.txt "$heed" corpus copy -n 100 --lengths 80 80 --seed 2 -o copy80
   for seed in 1 2 3 4 5; do
-    train "copy-$seed" copy-turing-machine.toml --train-sets copy.txt --valid-sets copy.test.txt --seed "$seed" \
+    train_unscored "copy-$seed" copy-turing-machine.toml --train-sets copy.txt --valid-sets copy.test.txt --seed "$seed" \
       --after 2Ku --schedule.total 2000 --optimizer.beta2 0.999 --clip-norm 0.1 --valid-freq 250u --save-freq 250u ||
       continue
     score "copy-$seed" copy --model "copy-$seed" -i copy80.txt
@@ -92,7 +73,7 @@ hull() {
   for points in 5 10; do
     once "hull$points.txt" "$heed" corpus hull -n 10000 --elements "$points" "$points" --seed 2 -o "hull$points"
   done
-  train hull hull-pointer-network.toml --train-sets hull.txt --valid-sets hull.test.txt || return 0
+  train_unscored hull hull-pointer-network.toml --train-sets hull.txt --valid-sets hull.test.txt || return 0
   for points in 5 10; do
     score hull point --model hull --beam-size 4 --area -i "hull$points.txt"
   done
@@ -107,7 +88,7 @@ cloze() {
   for seed in 1 2 3; do
     for attention in attention_over_attention sum; do
       name=cloze-$attention-$seed
-      train "$name" cft-aoa.toml --train-sets cft.train.txt --valid-sets cft.valid.txt \
+      train_unscored "$name" cft-aoa.toml --train-sets cft.train.txt --valid-sets cft.valid.txt \
         --reader.attention "$attention" --seed "$seed" || continue
       score "$name" read --model "$name" -i cft.test.txt
       finish "$name"
@@ -124,7 +105,7 @@ captions() {
   once check.idx "$heed" corpus captions "${training[@]}" -n 1000 --seed 2 -o check
   once held-out.idx "$heed" corpus captions "${test[@]}" -n 1000 -o held-out
   for name in soft hard gumbel; do
-    train "captions-$name" captions.toml --train-sets captions.idx captions.txt --valid-sets check.idx check.txt \
+    train_unscored "captions-$name" captions.toml --train-sets captions.idx captions.txt --valid-sets check.idx check.txt \
       --captioner.attention "${attentions[$name]}" || continue
     score "captions-$name" caption --model "captions-$name" --set held-out.idx --references held-out.txt \
       --boxes held-out.boxes
@@ -135,7 +116,7 @@ captions() {
 glimpses() {
   local -a training=("$data"/train-{images-idx3,labels-idx1}-ubyte.gz) test=("$data"/t10k-{images-idx3,labels-idx1}-ubyte.gz)
   need "${training[@]}" "${test[@]}"
-  train glimpses mnist-glimpses.toml --train-sets "${training[@]}" || return 0
+  train_unscored glimpses mnist-glimpses.toml --train-sets "${training[@]}" || return 0
   score glimpses recognise --model glimpses/checkpoint_last --set "${test[@]}"
   finish glimpses
 }
@@ -148,7 +129,7 @@ pictures() {
   once test.bin sh -c "gzip -dc '$data/test1k.bin.gz' > test.bin"
   for seed in 1 2 3; do
     for form in plain non_local; do
-      train "resnet-$form-$seed" cifar10-resnet.toml --train-sets train.bin --resnet.attention "${attentions[$form]}" \
+      train_unscored "resnet-$form-$seed" cifar10-resnet.toml --train-sets train.bin --resnet.attention "${attentions[$form]}" \
         --seed "$seed" || continue
       score "resnet-$form-$seed" recognise --model "resnet-$form-$seed/checkpoint_last" --set test.bin
       finish "resnet-$form-$seed"

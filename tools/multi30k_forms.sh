@@ -11,26 +11,20 @@
 # papers are scored with greedy search, as those they are compared with.
 set -euo pipefail
 
-if (($# < 3)) || [[ $1 != luong && $1 != shaw && $1 != papers ]]; then
-  sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-  exit 2
-fi
+source "$(dirname "${BASH_SOURCE[0]}")/trainings.sh"
+(($# >= 3)) || usage
 table=$1 data=$2 out=$3
-shift 3
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-heed=${HEED:-$root/build/release/heed}
+flags=("${@:4}")
 beam=5
 mkdir -p "$out"
 
 # run NAME CONFIG FLAG…
 run() {
-  local model=$out/$1 config=$root/configs/$2
-  local -a again=()
+  local model=$out/$1 config=$2
   shift 2
   [[ -s $model.bleu ]] && return
-  [[ -d $model ]] && again=(--resume)
-  "$heed" train -c "$config" --model "$model" --train-sets "$data/train.de" "$data/train.en" \
-    --valid-sets "$data/valid.de" "$data/valid.en" "$@" "${again[@]}" >>"$model.log" 2>&1
+  train "$model" "$config" --train-sets "$data/train.de" "$data/train.en" \
+    --valid-sets "$data/valid.de" "$data/valid.en" "$@"
   "$heed" translate --model "$model" --beam-size $beam -i "$data/test.de" -o "$model.out"
   "$heed" score "$data/test.en" -i "$model.out" --tokenize none --force >"$model.bleu.part"
   mv "$model.bleu.part" "$model.bleu"
@@ -39,11 +33,11 @@ run() {
 
 luong() {
   local config=multi30k-luong.toml reach score
-  run base "$config" --recurrent.attention none --recurrent.feeding none --recurrent.readout state "$@"
-  run global "$config" --recurrent.attention "global score=general" --recurrent.feeding none "$@"
+  run base "$config" --recurrent.attention none --recurrent.feeding none --recurrent.readout state
+  run global "$config" --recurrent.attention "global score=general" --recurrent.feeding none
   for reach in global local_m local_p; do
     for score in dot general location; do
-      run "$reach-$score-feeding" "$config" --recurrent.attention "$reach score=$score" "$@"
+      run "$reach-$score-feeding" "$config" --recurrent.attention "$reach score=$score"
     done
   done
 }
@@ -51,7 +45,7 @@ luong() {
 shaw() {
   local clip
   for clip in 0 1 2 4 16; do
-    run "shaw-$clip" multi30k-transformer.toml --transformer.positions "shaw clip=$clip" "$@"
+    run "shaw-$clip" multi30k-transformer.toml --transformer.positions "shaw clip=$clip"
   done
 }
 
@@ -59,8 +53,11 @@ papers() {
   local model
   beam=1
   for model in gru lstm bahdanau transformer convolutional; do
-    run "$model" "multi30k-$model.toml" "$@"
+    run "$model" "multi30k-$model.toml"
   done
 }
 
-"$table" "$@"
+case $table in
+  luong | shaw | papers) "$table" ;;
+  *) usage ;;
+esac

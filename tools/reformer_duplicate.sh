@@ -10,14 +10,10 @@
 # FLAGs go to every training: --seed 2, --cpu-threads 1.
 set -euo pipefail
 
-if (($# < 2)) || [[ ! $1 =~ ^[0-9]+$ ]]; then
-  sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-  exit 2
-fi
+source "$(dirname "${BASH_SOURCE[0]}")/trainings.sh"
+(($# >= 2)) && [[ $1 =~ ^[0-9]+$ ]] || usage
 length=$1 out=$2
-shift 2
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-heed=${HEED:-$root/build/release/heed}
+flags=("${@:3}")
 block=$((2 * length + 2))
 chunk=$((block / 8 < 64 ? block / 8 : 64))
 mkdir -p "$out"
@@ -32,22 +28,14 @@ attention() {
 }
 
 make_text() { # NAME EXAMPLES SEED
-  [[ -s $out/$1.txt ]] && return
-  "$heed" corpus duplicate -n "$2" --length "$length" --seed "$3" -o "$out/$1.part" >/dev/null
-  mv "$out/$1.part" "$out/$1.txt"
+  once "$out/$1.txt" "$heed" corpus duplicate -n "$2" --length "$length" --seed "$3" -o "$out/$1.txt"
 }
 
-train() { # ROUNDS FLAG…
-  local model=$out/$1 attention
-  local -a again=()
-  attention=$(attention "$1")
-  shift
-  [[ -e $model.trained ]] && return
-  [[ -d $model ]] && again=(--resume)
-  "$heed" train -c "$root/configs/reformer-duplicate.toml" --model "$model" --train-sets "$out/train.txt" \
-    --valid-sets "$out/valid.txt" --block-length "$block" --reformer.lsh "$attention" \
-    --reformer.positions "learned max_length=$block" "$@" "${again[@]}" >>"$model.log" 2>&1
-  touch "$model.trained"
+train_rounds() { # ROUNDS
+  [[ -e $out/$1.trained ]] && return
+  train "$out/$1" reformer-duplicate.toml --train-sets "$out/train.txt" --valid-sets "$out/valid.txt" \
+    --block-length "$block" --reformer.lsh "$(attention "$1")" --reformer.positions "learned max_length=$block"
+  touch "$out/$1.trained"
 }
 
 # The parameters do not depend on rounds and buckets, so a copy of the folder gets another config.
@@ -66,7 +54,7 @@ make_text train 40000 1
 make_text valid 200 2
 printf '%-12s %8s %8s %8s %8s %8s\n' 'trained with' full LSH-8 LSH-4 LSH-2 LSH-1
 for rounds in full 4 2 1; do
-  train "$rounds" "$@"
+  train_rounds "$rounds"
   printf '%-12s' "$([[ $rounds == full ]] && echo full || echo "LSH-$rounds")"
   for with in full 8 4 2 1; do
     evaluate "$rounds" "$with"
