@@ -2,7 +2,7 @@
 undefined-behaviour sanitizers.
 
 Promise: any bytes are read or refused with an error; no crash, no hang, no unbounded memory. After `cmake --preset
-fuzz`, which needs clang 16 with its runtime, libFuzzer makes the inputs; otherwise fuzz/replay_main.cpp mutates the seeds
+fuzz`, which needs clang 19 with its runtime, libFuzzer makes the inputs; otherwise fuzz/replay_main.cpp mutates the seeds
 (preset asan).
 """
 

@@ -3,9 +3,12 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "heed/base/error.h"
+#include "heed/base/fork_mutex.h"
 
 namespace heed {
 namespace {
@@ -43,20 +46,41 @@ class Chunk {
   std::size_t mapped_, next_, end_;
 };
 
-// The chunk of this thread with room for more, as long as one of its blocks lives.
-thread_local std::weak_ptr<Chunk> t_chunk;
+// The chunk with room for more, as long as one of its blocks lives. All threads share it: an object of
+// each thread would have a destructor, and where memory is too short to register that, glibc ends the
+// process.
+struct Current {
+  ForkMutex mutex;
+  std::weak_ptr<Chunk> chunk;
+};
+
+Current& current() {
+  static auto* const made = new Current;
+  return *made;
+}
+[[maybe_unused]] const Current& made_at_load = current();
+
+// A block of the current chunk; null if there is no room.
+std::shared_ptr<std::byte> take_from_current(std::size_t bytes) {
+  const std::lock_guard lock(current().mutex);
+  std::shared_ptr<Chunk> chunk = current().chunk.lock();
+  if (!chunk || !chunk->has(bytes)) return nullptr;
+  std::byte* const block = chunk->take(bytes);
+  return {std::move(chunk), block};
+}
 
 }  // namespace
 
 std::shared_ptr<std::byte> large_page_block(std::size_t bytes) {
   const std::size_t taken = rounded_up(bytes, kCacheLine);
-  std::shared_ptr<Chunk> chunk = t_chunk.lock();
-  if (!chunk || !chunk->has(taken)) {
-    const bool shared = taken <= kChunk / 2;
-    chunk = std::make_shared<Chunk>(shared ? kChunk : taken);
-    if (shared) t_chunk = chunk;
-  }
+  if (auto block = take_from_current(taken)) return block;
+  const bool shared = taken <= kChunk / 2;
+  auto chunk = std::make_shared<Chunk>(shared ? kChunk : taken);
   std::byte* const block = chunk->take(taken);
+  if (shared) {
+    const std::lock_guard lock(current().mutex);
+    current().chunk = chunk;
+  }
   return {std::move(chunk), block};
 }
 

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,15 +52,30 @@ TEST(LargePages, SmallBlocksShareAChunk) {
 }
 
 TEST(LargePages, AChunkIsGivenBackWithItsLastBlock) {
-  std::thread([] {  // a thread of its own has no chunk yet
-    Block first = large_page_block(1000), second = large_page_block(1000);
-    const auto address = reinterpret_cast<std::uintptr_t>(first.get());
-    first.reset();
-    EXPECT_TRUE(is_mapped(address));
-    second.reset();
-    EXPECT_FALSE(is_mapped(address));
-  })
-      .join();
+  Block first = large_page_block(1000), second = large_page_block(1000);
+  const auto address = reinterpret_cast<std::uintptr_t>(first.get());
+  first.reset();
+  EXPECT_TRUE(is_mapped(address));
+  second.reset();
+  EXPECT_FALSE(is_mapped(address));
+}
+
+TEST(LargePages, BlocksOfSeveralThreadsAreApart) {
+  std::vector<std::vector<Block>> blocks(4);
+  std::vector<std::thread> threads;
+  for (std::vector<Block>& of_thread : blocks) {
+    threads.emplace_back([&of_thread] {
+      for (int i = 0; i < 200; ++i) of_thread.push_back(large_page_block(64 * 1024));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::set<const std::byte*> places;
+  for (const std::vector<Block>& of_thread : blocks) {
+    for (const Block& block : of_thread) places.insert(block.get());
+  }
+  EXPECT_EQ(places.size(), 800u);
+  const auto overlap = [](const std::byte* a, const std::byte* b) { return b - a < 64 * 1024; };
+  EXPECT_EQ(std::ranges::adjacent_find(places, overlap), places.end());
 }
 
 TEST(LargePages, ABlockOutlivesItsThread) {
