@@ -49,7 +49,12 @@ class FuzzedServer {
   std::thread thread_;
 };
 
-std::string talk(std::uint16_t port, std::string_view bytes, bool ends) {
+struct Answer {
+  std::string bytes;
+  bool is_reset = false;  // what was under way is lost then
+};
+
+Answer talk(std::uint16_t port, std::string_view bytes, bool ends) {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -60,13 +65,14 @@ std::string talk(std::uint16_t port, std::string_view bytes, bool ends) {
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   if (ends) ::shutdown(socket, SHUT_WR);
-  std::string answer;
+  Answer answer;
   std::array<char, 4096> part{};
   ssize_t count = 0;
   while ((count = ::recv(socket, part.data(), part.size(), 0)) > 0) {
-    answer.append(part.data(), static_cast<std::size_t>(count));
+    answer.bytes.append(part.data(), static_cast<std::size_t>(count));
   }
-  require(count == 0 || errno == ECONNRESET);  // else it hangs
+  answer.is_reset = count < 0 && errno == ECONNRESET;
+  require(count == 0 || answer.is_reset);  // else it hangs
   ::close(socket);
   return answer;
 }
@@ -109,11 +115,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const FuzzedServer server;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const bool ends = size % 2 == 0;  // a client that sends no more may be taken as gone
-  const std::string answer = talk(server.port(), bytes, ends);
+  const Answer answer = talk(server.port(), bytes, ends);
   if (bytes.find("HEAD") != bytes.npos) return 0;  // answered with a length and no body
-  for (std::string_view rest = answer; !rest.empty();) {
+  for (std::string_view rest = answer.bytes; !rest.empty();) {
     if (take_answer(rest)) continue;
-    require(ends);
+    require(ends || answer.is_reset);
     break;
   }
   return 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "heed/autograd/final_gradients.h"
+#include "heed/base/arena_vector.h"
 #include "heed/tensor/copy.h"
 #include "heed/tensor/create.h"
 
@@ -27,14 +28,12 @@ void accumulate(Slot& slot, bool leaf, Tensor gradient) {
   }
 }
 
-// Nodes still to run, newest first. The vector keeps its capacity from one pass to the next.
+// Nodes still to run, newest first.
 class Frontier {
  public:
-  Frontier() { std::swap(heap_, spare_); }
+  Frontier() = default;
   ~Frontier() {
     for (Ref<Node>& node : heap_) node->queued = false;
-    heap_.clear();
-    std::swap(heap_, spare_);
   }
   Frontier(const Frontier&) = delete;
   Frontier& operator=(const Frontier&) = delete;
@@ -58,10 +57,8 @@ class Frontier {
   static bool older(const Ref<Node>& a, const Ref<Node>& b) {
     return a->sequence() < b->sequence();
   }
-  std::vector<Ref<Node>> heap_;
-  static thread_local std::vector<Ref<Node>> spare_;
+  ArenaVector<Ref<Node>> heap_;
 };
-thread_local std::vector<Ref<Node>> Frontier::spare_;
 
 }  // namespace
 

@@ -46,9 +46,9 @@ class Chunk {
   std::size_t mapped_, next_, end_;
 };
 
-// The chunk with room for more, as long as one of its blocks lives. All threads share it: an object of
-// each thread would have a destructor, and where memory is too short to register that, glibc ends the
-// process.
+// The chunk with room for more, as long as one of its blocks lives. All threads share it: an object
+// of each thread would have a destructor, and where memory is too short to register that, glibc
+// ends the process.
 struct Current {
   ForkMutex mutex;
   std::weak_ptr<Chunk> chunk;

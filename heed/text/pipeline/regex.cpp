@@ -4,6 +4,7 @@
 #include <pcre2.h>
 
 #include <array>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -247,15 +248,30 @@ std::string message_of(int code) {
   return reinterpret_cast<const char*>(buffer.data());
 }
 
-// The results of a match, one per thread: the pattern needs only the whole match.
-pcre2_match_data* results() {
-  struct Free {
-    void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
-  };
-  static thread_local const std::unique_ptr<pcre2_match_data, Free> data(
-      pcre2_match_data_create(1, nullptr));
-  return data.get();
+// PCRE2 returns null for what it has no memory for.
+template <typename T>
+T* made(T* object) {
+  if (object == nullptr) throw std::bad_alloc();
+  return object;
 }
+
+// What a match leaves: the place of the whole match.
+class Found {
+ public:
+  Found() : data_(made(pcre2_match_data_create(1, nullptr))) {}
+  ~Found() { pcre2_match_data_free(data_); }
+  Found(const Found&) = delete;
+  Found& operator=(const Found&) = delete;
+
+  pcre2_match_data* data() { return data_; }
+  std::pair<std::size_t, std::size_t> place() const {
+    const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(data_);
+    return {ends[0], ends[1]};
+  }
+
+ private:
+  pcre2_match_data* data_;
+};
 
 }  // namespace
 
@@ -276,22 +292,19 @@ struct Regex::Code {
     pcre2_match_context_free(limits);
   }
 
-  // The first match at or after `from`.
-  std::optional<std::pair<std::size_t, std::size_t>> match(std::string_view text,
-                                                           std::size_t from) const {
-    pcre2_match_data* const found = results();
+  // Whether there is a match at or after `from`; the first one.
+  bool match(std::string_view text, std::size_t from, Found& found) const {
     const auto* const bytes = reinterpret_cast<PCRE2_SPTR>(text.data());
-    int rc = pcre2_match(code, bytes, text.size(), from, PCRE2_NO_UTF_CHECK, found, limits);
+    int rc = pcre2_match(code, bytes, text.size(), from, PCRE2_NO_UTF_CHECK, found.data(), limits);
     // Compiled code has a small stack of its own; the interpreter has none.
     if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
-      rc = pcre2_match(code, bytes, text.size(), from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, found,
-                       limits);
+      rc = pcre2_match(code, bytes, text.size(), from, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT,
+                       found.data(), limits);
     }
-    if (rc == PCRE2_ERROR_NOMATCH) return std::nullopt;
+    if (rc == PCRE2_ERROR_NOMATCH) return false;
     HEED_CHECK(rc >= 0, "[tokenizer] the expression {} cannot be matched with this text: {}", name,
                message_of(rc));
-    const PCRE2_SIZE* const place = pcre2_get_ovector_pointer(found);
-    return std::pair{place[0], place[1]};
+    return true;
   }
 };
 
@@ -303,7 +316,7 @@ Regex::Regex(std::string_view pattern, std::string_view where) : code_(std::make
   code_->name = io::in_quotes(pattern);
   int problem = 0;
   PCRE2_SIZE at = 0;
-  pcre2_compile_context* const how = pcre2_compile_context_create(nullptr);
+  pcre2_compile_context* const how = made(pcre2_compile_context_create(nullptr));
   pcre2_set_newline(how, PCRE2_NEWLINE_LF);
   pcre2_set_parens_nest_limit(how, 100);
   code_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
@@ -313,7 +326,7 @@ Regex::Regex(std::string_view pattern, std::string_view where) : code_(std::make
   HEED_CHECK(code_->code != nullptr, "[tokenizer] {}: the expression {} is not valid: {}", where,
              code_->name, message_of(problem));
   pcre2_jit_compile(code_->code, PCRE2_JIT_COMPLETE);  // without JIT the interpreter is used
-  code_->limits = pcre2_match_context_create(nullptr);
+  code_->limits = made(pcre2_match_context_create(nullptr));
   pcre2_set_match_limit(code_->limits, kMatchLimit);
   pcre2_set_depth_limit(code_->limits, kDepthLimit);
   pcre2_set_heap_limit(code_->limits, kHeapLimitKib);
@@ -326,11 +339,10 @@ Regex& Regex::operator=(Regex&&) noexcept = default;
 void Regex::find(std::string_view text, std::vector<Match>& parts) const {
   std::size_t from = 0, covered = 0;
   std::optional<std::size_t> last_end;
-  while (from <= text.size()) {
-    const auto found = code_->match(text, from);
-    if (!found) break;
-    // \K may set the beginning after the end; such a match is taken as empty.
-    const std::size_t begin = std::min(found->first, found->second), end = found->second;
+  Found found;
+  while (from <= text.size() && code_->match(text, from, found)) {
+    const auto [first, end] = found.place();
+    const std::size_t begin = std::min(first, end);  // \K may set the beginning after the end
     // An empty match directly after the last one does not count.
     if (begin == end && last_end == end) {
       from += from < text.size() ? unicode::front(text.substr(from)).bytes : 1;
