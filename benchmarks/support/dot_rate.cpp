@@ -13,9 +13,10 @@ HWY_BEFORE_NAMESPACE();
 namespace heed::kernels::HWY_NAMESPACE {
 namespace {
 
-// A tile of rows by vectors of weights, as large as registers allow.
-constexpr int kRows = HWY_TARGET == HWY_AVX3 ? 4 : 2;
-constexpr int kWeights = 4;
+// A tile of rows by vectors of weights. Its sums must be enough to hide the latency of an addition:
+// with 8 of them, AVX-VNNI reached 432 GOP/s on Zen 5 and a product 450.
+constexpr int kRows = HWY_TARGET == HWY_AVX3 ? 4 : 5;
+constexpr int kWeights = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 constexpr int kSteps = 8;  // between two rounds the compiler moves all sums
 constexpr int kRounds = 1 << 16;
 

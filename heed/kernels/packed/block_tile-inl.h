@@ -12,7 +12,6 @@
 #define HEED_KERNELS_PACKED_BLOCK_TILE_INL_H_
 #endif
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -30,8 +29,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 inline constexpr int kBlockSteps = static_cast<int>(kBlockColumns / kColumnGroup);
 inline constexpr int kStepBytes = static_cast<int>(kPanelRows * kColumnGroup);
 /// The tile of blocks: more rows leave no registers for unpacking.
-inline constexpr int kBlockTileRows = kPanelVectors == 1 ? 6 : kPanelVectors == 2 ? 4 : 2;
-inline constexpr int kBlockTilePanels = kPanelVectors == 1 ? 4 : 1;
+inline constexpr int kBlockTileRows = kPanelVectors == 1 ? 8 : kPanelVectors == 2 ? 4 : 2;
+inline constexpr int kBlockTilePanels = kPanelVectors == 1 ? 2 : 1;
 
 // ---- the integers of a step ---------------------------------------------------------------------
 
@@ -257,9 +256,9 @@ inline HWY_ATTR void widen_scales(const PackedMatrix& weight, const std::byte* f
 struct BlockTile {
   const std::int8_t* x;
   std::int64_t stride;
-  const float* x_scales;  // [M, x_groups]
-  std::int64_t x_groups;
-  const float* x_sums;  // [M, blocks]
+  const float* x_scales;  // [groups, across], the first M of each row
+  const float* x_sums;    // [blocks, across], the same
+  std::int64_t across;
   const std::byte* panels;
   std::int64_t panel_bytes, blocks;
   WideScales wide;
@@ -280,7 +279,7 @@ template <typename Bits, typename Dot, int M, int P>
 HWY_INLINE void multiply_blocks(const BlockTile& tile, float* totals) {
   constexpr int N = P * kPanelVectors;
   const F32 d;
-  std::fill_n(totals, M * P * kPanelRows, 0.0f);
+  clear<M * N>(totals);
   for (std::int64_t b = 0; b < tile.blocks; ++b) {
     VI32 sum[M][N];
     sum_block<Bits, Dot>({tile.x + b * kBlockColumns, tile.stride},
@@ -290,12 +289,12 @@ HWY_INLINE void multiply_blocks(const BlockTile& tile, float* totals) {
     };
 #pragma GCC unroll 16
     for (int i = 0; i < M; ++i) {
-      const float* const x_sum = tile.x_sums + i * tile.blocks + b;
-      const VF x_scale = hn::Set(d, tile.x_scales[i * tile.x_groups + b / kBlocksOfScale]);
+      const float x_sum = tile.x_sums[b * tile.across + i];
+      const VF x_scale = hn::Set(d, tile.x_scales[b / kBlocksOfScale * tile.across + i]);
 #pragma GCC unroll 16
       for (int j = 0; j < N; ++j) {
         const VF product =
-            scaled_block<Bits, Dot>(sum[i][j], *x_sum, hn::LoadU(d, tile.wide.scales + place(j)),
+            scaled_block<Bits, Dot>(sum[i][j], x_sum, hn::LoadU(d, tile.wide.scales + place(j)),
                                     hn::LoadU(d, tile.wide.minima + place(j)));
         float* const total = totals + (i * N + j) * kLanes32;
         hn::StoreU(hn::Add(hn::LoadU(d, total), hn::Mul(product, x_scale)), d, total);

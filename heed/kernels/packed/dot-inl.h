@@ -1,6 +1,9 @@
 // The sum of four products of 8-bit integers, added to each 32-bit lane of a vector. It is exact on
 // every instruction set: x is from 0 to 127 and w from -128 to 127, so that no sum of two products
-// leaves 16 bits.
+// leaves 16 bits. With VNNI, x may be any byte without sign.
+//
+// A Dot says with kHasOffsets which integers of x it takes (quantize_rows.h): 7 bits with an offset
+// for each group, or bytes with a common offset.
 #if defined(HEED_KERNELS_PACKED_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HEED_KERNELS_PACKED_DOT_INL_H_
 #undef HEED_KERNELS_PACKED_DOT_INL_H_
@@ -43,9 +46,10 @@ struct SignedDot {
   }
 };
 
-/// With the instructions of VNNI, whose x may be any bytes without sign.
+/// With the instructions of VNNI.
 #if HWY_TARGET == HWY_AVX3
 struct VnniDot {
+  static constexpr bool kHasOffsets = false;
   static HWY_INLINE void add(VI32& sum, VI32 x, VI32 w) {
     // Written as text, because the target of the surrounding code need not have VNNI. A copy of the
     // sum: the compiler would keep the operand of the text in memory if it were a member.
@@ -56,6 +60,7 @@ struct VnniDot {
 };
 #elif HWY_TARGET == HWY_AVX2
 struct VnniDot {
+  static constexpr bool kHasOffsets = false;
   static HWY_INLINE void add(VI32& sum, VI32 x, VI32 w) {
     __m256i raw = sum.raw;
     asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(raw) : "x"(x.raw), "x"(w.raw));
@@ -66,6 +71,7 @@ struct VnniDot {
 
 /// Without VNNI: pairs of products are added to 16 bits, then to 32.
 struct PairDot {
+  static constexpr bool kHasOffsets = true;
   static HWY_INLINE void add(VI32& sum, VI32 x, VI32 w) {
 #if HWY_TARGET == HWY_AVX3
     const __m512i pairs = _mm512_maddubs_epi16(x.raw, w.raw);

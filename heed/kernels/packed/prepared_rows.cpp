@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "heed/kernels/convert.h"
-#include "heed/kernels/packed/cpu.h"
 
 namespace heed::kernels {
 namespace {
@@ -27,15 +26,13 @@ void round_rows(const FloatRows& from, std::int64_t stride, BFloat16* to) {
 
 }  // namespace
 
-PreparedRows::PreparedRows(const PackedMatrix& weight, const FloatRows& x)
+PreparedRows::PreparedRows(const PackedMatrix& weight, const FloatRows& x, DotProducts dots)
     : halves_(weight.form == PackedForm::bf16 ? x.rows * columns_of(weight) : 0),
-      floats_(has_bf16_dot() ? 0 : halves_.size()),
+      floats_(dots.bf16 ? 0 : halves_.size()),
       integers_(has_integers(weight.form) ? x.rows * columns_of(weight) : 0),
       scales_(has_integers(weight.form) ? x.rows * scale_groups(weight.in) : 0),
       sums_(weight.form == PackedForm::int4 ? x.rows * block_count(weight.in) : 0),
-      offsets_(weight.form == PackedForm::int8 ? scales_.size() : 0),
-      groups_(scale_groups(weight.in)),
-      blocks_(block_count(weight.in)) {
+      offsets_(weight.form == PackedForm::int8 && !dots.bytes ? scales_.size() : 0) {
   if (weight.form == PackedForm::f32) {
     rows_ = {.floats = x.x, .stride = x.stride};
   } else if (weight.form == PackedForm::bf16) {
@@ -53,7 +50,9 @@ PreparedRows::PreparedRows(const PackedMatrix& weight, const FloatRows& x)
                       .stride = columns_of(weight),
                       .scales = scales_.data(),
                       .offsets = offsets_.size() > 0 ? offsets_.data() : nullptr,
-                      .sums = sums_.size() > 0 ? sums_.data() : nullptr};
+                      .sums = sums_.size() > 0 ? sums_.data() : nullptr,
+                      .has_common_offset = weight.form == PackedForm::int8 && dots.bytes,
+                      .across = x.rows};
     quantize_rows(x, rows_.integers);
   }
 }
@@ -65,9 +64,9 @@ RowsOfX PreparedRows::from(std::int64_t row) const {
   QuantizedRows& x = rows.integers;
   if (x.integers == nullptr) return rows;
   x.integers += row * x.stride;
-  x.scales += row * groups_;
-  if (x.offsets != nullptr) x.offsets += row * groups_;
-  if (x.sums != nullptr) x.sums += row * blocks_;
+  x.scales += row;
+  if (x.offsets != nullptr) x.offsets += row;
+  if (x.sums != nullptr) x.sums += row;
   return rows;
 }
 

@@ -11,7 +11,6 @@
 #include "heed/base/isa.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/packed/block_tile-inl.h"
-#include "heed/kernels/packed/cpu.h"
 #include "heed/kernels/packed/product.h"
 #include "heed/kernels/packed/row-inl.h"
 #include "heed/kernels/packed/tile-inl.h"
@@ -119,47 +118,35 @@ HWY_INLINE void float_tile(const PackedProduct& call, const RowsOfX& x, TilePlac
 
 // ---- int8 ---------------------------------------------------------------------------------------
 
-// Columns g of some rows and panels.
-HWY_INLINE ScaledColumns scaled_columns(const PackedMatrix& w, const QuantizedRows& x, TilePlace at,
-                                        std::int64_t g) {
-  const std::int64_t groups = scale_groups(w.in);
-  const std::int64_t begin = g * kScaleColumns, place = (at.panel * groups + g) * kPanelRows;
-  return {.begin = begin,
-          .end = std::min(begin + kScaleColumns, padded_in(w.form, w.in)),
-          .scales = w.scales + place,
-          .sums = w.sums + place,
-          .panel_stride = groups * kPanelRows,
-          .x_scales = x.scales + at.row * groups + g,
-          .x_offsets = x.offsets + at.row * groups + g,
-          .x_stride = groups};
+// The rows and panels from a place.
+HWY_INLINE Int8Tile int8_tile_at(const PackedMatrix& w, const QuantizedRows& x, TilePlace at) {
+  const std::int64_t groups = scale_groups(w.in), bytes = panel_bytes(w.form, w.in);
+  const std::int64_t scales = at.panel * groups * kPanelRows;
+  return {.x = x.integers + at.row * x.stride,
+          .stride = x.stride,
+          .x_scales = x.scales + at.row,
+          .x_offsets = x.offsets == nullptr ? nullptr : x.offsets + at.row,
+          .across = x.across,
+          .panels = w.data + at.panel * bytes,
+          .panel_bytes = bytes,
+          .columns = padded_in(w.form, w.in),
+          .scales = w.scales + scales,
+          .sums = w.sums + scales,
+          .groups = groups};
 }
 
 template <typename Weights, int M, int P>
 HWY_INLINE void int8_tile(const PackedProduct& call, const QuantizedRows& x, TilePlace at) {
-  const PackedMatrix& w = call.weight;
-  const std::int64_t bytes = panel_bytes(w.form, w.in);
-  HWY_ALIGN float totals[M * P * kPanelRows] = {};
-  for (std::int64_t g = 0; g < scale_groups(w.in); ++g) {
-    add_scaled<Weights, M, P>(x.integers + at.row * x.stride, x.stride, w.data + at.panel * bytes,
-                              bytes, scaled_columns(w, x, at, g), totals);
-  }
+  HWY_ALIGN float totals[M * P * kPanelRows];
+  multiply_groups<Weights, M, P>(int8_tile_at(call.weight, x, at), totals);
   put_tile<M, P>(call, at, totals);
 }
 
 template <typename Weights>
 HWY_INLINE void int8_row(const PackedProduct& call, const QuantizedRows& x, std::int64_t panel) {
-  const PackedMatrix& w = call.weight;
-  const std::byte* const data = w.data + panel * panel_bytes(w.form, w.in);
-  VF totals[kPanelVectors];
-#pragma GCC unroll 16
-  for (int j = 0; j < kPanelVectors; ++j) totals[j] = hn::Zero(F32());
-  for (std::int64_t g = 0; g < scale_groups(w.in); ++g) {
-    add_scaled_row<Weights>(x.integers, data, scaled_columns(w, x, {0, panel}, g), totals);
-  }
-#pragma GCC unroll 16
-  for (int j = 0; j < kPanelVectors; ++j) {
-    put(call, 0, panel * kPanelRows + j * kLanes32, totals[j]);
-  }
+  HWY_ALIGN float totals[kPanelRows];
+  multiply_group_row<Weights>(int8_tile_at(call.weight, x, {0, panel}), totals);
+  put_tile<1, 1>(call, {0, panel}, totals);
 }
 
 // ---- blocks -------------------------------------------------------------------------------------
@@ -174,16 +161,15 @@ struct BlockPanels {
 template <typename Bits, typename Dot, int M, int P>
 HWY_INLINE void block_tile(const PackedProduct& call, const QuantizedRows& x, TilePlace at,
                            const BlockPanels& panels) {
-  const std::int64_t groups = scale_groups(call.weight.in), blocks = block_count(call.weight.in);
   HWY_ALIGN float totals[M * P * kPanelRows];
   multiply_blocks<Bits, Dot, M, P>({.x = x.integers + at.row * x.stride,
                                     .stride = x.stride,
-                                    .x_scales = x.scales + at.row * groups,
-                                    .x_groups = groups,
-                                    .x_sums = x.sums + at.row * blocks,
+                                    .x_scales = x.scales + at.row,
+                                    .x_sums = x.sums + at.row,
+                                    .across = x.across,
                                     .panels = panels.data,
                                     .panel_bytes = panels.panel_bytes,
-                                    .blocks = blocks,
+                                    .blocks = block_count(call.weight.in),
                                     .wide = panels.wide},
                                    totals);
   put_tile<M, P>(call, at, totals);
@@ -198,8 +184,8 @@ HWY_INLINE void block_row(const PackedProduct& call, const QuantizedRows& x, std
       {.x = x.integers,
        .stride = x.stride,
        .x_scales = x.scales,
-       .x_groups = scale_groups(w.in),
        .x_sums = x.sums,
+       .across = x.across,
        .panels = w.data + panel * blocks * Bits::kBlockBytes,
        .panel_bytes = 0,
        .blocks = blocks,
@@ -394,27 +380,28 @@ HWY_EXPORT(product_vnni);
 HWY_EXPORT(product_blocks);
 HWY_EXPORT(product_blocks_vnni);
 
-detail::ProductKernel kernel_of(PackedForm form) {
+detail::ProductKernel kernel_of(PackedForm form, DotProducts dots) {
   switch (form) {
     case PackedForm::f32:
       return HEED_DISPATCH(product_f32);
     case PackedForm::bf16:
-      return has_bf16_dot() ? HEED_DISPATCH(product_bf16_dot) : HEED_DISPATCH(product_bf16);
+      return dots.bf16 ? HEED_DISPATCH(product_bf16_dot) : HEED_DISPATCH(product_bf16);
     case PackedForm::int8:
-      return has_vnni() ? HEED_DISPATCH(product_vnni) : HEED_DISPATCH(product_int8);
+      return dots.bytes ? HEED_DISPATCH(product_vnni) : HEED_DISPATCH(product_int8);
     case PackedForm::int4:
       break;
   }
-  return has_vnni() ? HEED_DISPATCH(product_blocks_vnni) : HEED_DISPATCH(product_blocks);
+  return dots.bytes ? HEED_DISPATCH(product_blocks_vnni) : HEED_DISPATCH(product_blocks);
 }
 
 }  // namespace
 
-PartialProduct::PartialProduct(const PackedProduct& call)
+PartialProduct::PartialProduct(const PackedProduct& call, DotProducts dots)
     : call_(call),
       x_(call.weight,
-         {.rows = call.rows, .columns = call.weight.in, .x = call.x, .stride = call.x_stride}),
-      run_(kernel_of(call.weight.form)) {}
+         {.rows = call.rows, .columns = call.weight.in, .x = call.x, .stride = call.x_stride},
+         dots),
+      run_(kernel_of(call.weight.form, dots)) {}
 
 void PartialProduct::run(const ProductPart& part, float* y, std::int64_t y_stride) const {
   const std::int64_t first = part.panel_begin * kPanelRows;

@@ -46,11 +46,13 @@ class PartialProduct {
  public:
   /// Rounds x as the form of the weight needs it. `y` is not used. What the call points to must
   /// outlive it.
-  explicit PartialProduct(const PackedProduct& call);
+  explicit PartialProduct(const PackedProduct& call) : PartialProduct(call, dot_products()) {}
   /// Writes a part to y, whose rows are y_stride apart.
   void run(const ProductPart& part, float* y, std::int64_t y_stride) const;
 
  private:
+  PartialProduct(const PackedProduct& call, DotProducts dots);
+
   PackedProduct call_;
   PreparedRows x_;
   detail::ProductKernel run_;

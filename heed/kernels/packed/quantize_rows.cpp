@@ -17,7 +17,8 @@ namespace {
 
 using F32 = hn::ScalableTag<float>;
 using I32 = hn::RebindToSigned<F32>;
-using I8 = hn::Rebind<std::int8_t, F32>;
+using U32 = hn::RebindToUnsigned<F32>;
+using U8 = hn::Rebind<std::uint8_t, F32>;
 
 // Groups of smaller numbers become zeros: the reciprocal of their scale would overflow.
 constexpr float kLeast = 1e-30f;
@@ -40,7 +41,7 @@ HWY_INLINE float finite_or_nan(hn::Vec<I32> bits) {
                                                     : std::numeric_limits<float>::quiet_NaN();
 }
 
-// Integers of both signs: the factor of numbers, the scale of integers.
+// Integers of both signs. A group has the factor of its numbers and the scale of its integers.
 struct SignedGroup {
   HWY_INLINE SignedGroup(const float* x, std::int64_t n) {
     auto bits = hn::Zero(I32());
@@ -49,9 +50,6 @@ struct SignedGroup {
     const float greatest = finite_or_nan(bits);
     factor = greatest > kLeast ? 127.0f / greatest : 0.0f;
     scale = greatest / 127.0f;
-  }
-  HWY_INLINE hn::Vec<I32> integers(hn::Vec<F32> x) const {
-    return hn::NearestInt(hn::Mul(x, hn::Set(F32(), factor)));
   }
   float factor, scale;
 };
@@ -73,67 +71,79 @@ struct OffsetGroup {
     scale = half / 63.0f;
     offset = factor > 0.0f ? hn::GetLane(hn::NearestInt(hn::Set(F32(), least * factor))) : 0;
   }
-  HWY_INLINE hn::Vec<I32> integers(hn::Vec<F32> x) const {
-    return hn::Sub(hn::NearestInt(hn::Mul(x, hn::Set(F32(), factor))), hn::Set(I32(), offset));
-  }
   float factor, scale;
   std::int32_t offset;
 };
 
-// Writes the integers of n numbers.
-template <typename Group>
-HWY_INLINE void write_integers(const Group& group, const float* x, std::int64_t n,
-                               std::int8_t* to) {
+// Writes the integers of n numbers, round(x factor) - subtracted. A float of 1.5 2^23 + i has i in
+// its lowest bits; to add this number rounds to the nearest integer, to even if halfway.
+HWY_INLINE void write_integers(float factor, std::int32_t subtracted, const float* x,
+                               std::int64_t n, std::int8_t* to) {
   const F32 d;
+  const U32 du;
+  const auto bytes = [&](hn::Vec<F32> numbers) HWY_ATTR {
+    const auto product = hn::Mul(numbers, hn::Set(d, factor));
+    const auto bits = hn::BitCast(du, hn::Add(product, hn::Set(d, 0x1.8p23f)));
+    return hn::TruncateTo(U8(), hn::Sub(bits, hn::Set(du, static_cast<std::uint32_t>(subtracted))));
+  };
+  auto* const target = reinterpret_cast<std::uint8_t*>(to);
   const auto width = static_cast<std::int64_t>(hn::Lanes(d));
   std::int64_t i = 0;
   for (; i + width <= n; i += width) {
-    hn::StoreU(hn::DemoteTo(I8(), group.integers(hn::LoadU(d, x + i))), I8(), to + i);
+    hn::StoreU(bytes(hn::LoadU(d, x + i)), U8(), target + i);
   }
   if (i < n) {
-    std::int8_t last[HWY_MAX_BYTES];
+    std::uint8_t last[HWY_MAX_BYTES];
     const auto left = static_cast<std::size_t>(n - i);
-    hn::StoreU(hn::DemoteTo(I8(), group.integers(LoadFirst(d, x + i, left))), I8(), last);
-    std::memcpy(to + i, last, left);
+    hn::StoreU(bytes(LoadFirst(d, x + i, left)), U8(), last);
+    std::memcpy(target + i, last, left);
   }
 }
 
-HWY_INLINE void sum_blocks(const std::int8_t* integers, std::int64_t n, float* sums) {
+// Calls take(block, sum) for the blocks of a row.
+template <typename Take>
+HWY_INLINE void sum_blocks(const std::int8_t* integers, std::int64_t n, const Take& take) {
   for (std::int64_t at = 0; at < n; at += kBlockColumns) {
     std::int32_t sum = 0;
     const std::int64_t end = std::min(n, at + kBlockColumns);
     for (std::int64_t i = at; i < end; ++i) sum += integers[i];
-    *sums++ = static_cast<float>(sum);
+    take(at / kBlockColumns, static_cast<float>(sum));
   }
 }
 
-// Calls take(group number, group) for the groups of a row, and writes their integers.
-template <typename Group, typename Take>
-HWY_INLINE void quantize(const float* x, std::int64_t n, std::int8_t* to, const Take& take) {
-  for (std::int64_t at = 0, g = 0; at < n; at += kScaleColumns, ++g) {
-    const std::int64_t columns = std::min(kScaleColumns, n - at);
-    const Group group(x + at, columns);
-    take(g, group);
-    write_integers(group, x + at, columns, to + at);
-  }
+// Quantises the groups of a row: write(group number, first column, columns). The number of columns
+// is a constant for whole groups, so that their loops are unrolled.
+template <typename Write>
+HWY_INLINE void for_groups(std::int64_t n, const Write& write) {
+  std::int64_t g = 0;
+  for (; (g + 1) * kScaleColumns <= n; ++g) write(g, g * kScaleColumns, kScaleColumns);
+  if (g * kScaleColumns < n) write(g, g * kScaleColumns, n - g * kScaleColumns);
 }
 
 void quantize_row(const FloatRows& from, const QuantizedRows& to, std::int64_t row) {
-  const std::int64_t n = from.columns, first = row * scale_groups(n);
+  const std::int64_t n = from.columns, groups = scale_groups(n);
   const float* const x = from.x + row * from.stride;
   std::int8_t* const integers = to.integers + row * to.stride;
-  if (to.offsets == nullptr) {
-    quantize<SignedGroup>(x, n, integers, [&](std::int64_t g, const SignedGroup& group) {
-      to.scales[first + g] = group.scale;
+  if (to.has_common_offset || to.offsets != nullptr) {
+    for_groups(n, [&](std::int64_t g, std::int64_t at, std::int64_t columns) HWY_ATTR {
+      const OffsetGroup group(x + at, columns);
+      to.scales[to.place(row, g, groups)] = group.scale;
+      if (!to.has_common_offset) to.offsets[to.place(row, g, groups)] = group.offset;
+      const std::int32_t offset = to.has_common_offset ? kCommonOffset : group.offset;
+      write_integers(group.factor, offset, x + at, columns, integers + at);
     });
   } else {
-    quantize<OffsetGroup>(x, n, integers, [&](std::int64_t g, const OffsetGroup& group) {
-      to.scales[first + g] = group.scale;
-      to.offsets[first + g] = group.offset;
+    for_groups(n, [&](std::int64_t g, std::int64_t at, std::int64_t columns) HWY_ATTR {
+      const SignedGroup group(x + at, columns);
+      to.scales[to.place(row, g, groups)] = group.scale;
+      write_integers(group.factor, 0, x + at, columns, integers + at);
     });
   }
   std::memset(integers + n, 0, static_cast<std::size_t>(to.stride - n));
-  if (to.sums != nullptr) sum_blocks(integers, n, to.sums + row * block_count(n));
+  if (to.sums == nullptr) return;
+  sum_blocks(integers, n, [&](std::int64_t block, float sum) {
+    to.sums[to.place(row, block, block_count(n))] = sum;
+  });
 }
 
 }  // namespace

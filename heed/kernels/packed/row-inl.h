@@ -55,26 +55,27 @@ HWY_INLINE void add_row_products(const std::int8_t* x, const std::byte* panel, s
   }
 }
 
-/// Adds to totals the products of one row and one panel over columns that share a scale, as
-/// add_scaled() does.
+/// Writes the products of one row and one panel, [16], as multiply_groups() does.
 template <typename Weights>
-HWY_INLINE void add_scaled_row(const std::int8_t* x, const std::byte* panel,
-                               const ScaledColumns& columns, VF (&totals)[kPanelVectors]) {
+HWY_INLINE void multiply_group_row(const Int8Tile& tile, float* totals) {
   const F32 d;
-  VI32 sum[kPanelVectors];
+  VF total[kPanelVectors];
 #pragma GCC unroll 16
-  for (int j = 0; j < kPanelVectors; ++j) {
-    sum[j] =
-        hn::Mul(hn::LoadU(I32(), columns.sums + j * kLanes32), hn::Set(I32(), *columns.x_offsets));
-  }
-  add_row_products<Weights>(x, panel, columns.begin, columns.end, sum);
-  const VF scale = hn::Set(d, *columns.x_scales);
+  for (int j = 0; j < kPanelVectors; ++j) total[j] = hn::Zero(d);
+  for (std::int64_t g = 0; g < tile.groups; ++g) {
+    VI32 sum[kPanelVectors];
 #pragma GCC unroll 16
-  for (int j = 0; j < kPanelVectors; ++j) {
-    const VF scales = hn::LoadU(d, columns.scales + j * kLanes32);
-    const VF product = hn::Mul(hn::ConvertTo(d, sum[j]), hn::Mul(scale, scales));
-    totals[j] = hn::Add(totals[j], product);
+    for (int j = 0; j < kPanelVectors; ++j) sum[j] = first_sum<Weights>(tile, g, 0, j);
+    add_row_products<Weights>(tile.x, tile.panels, g * kScaleColumns, tile.end_of(g), sum);
+    const VF scale = hn::Set(d, tile.x_scales[g * tile.across]);
+#pragma GCC unroll 16
+    for (int j = 0; j < kPanelVectors; ++j) {
+      const VF scales = hn::LoadU(d, tile.scales + tile.place(g, j));
+      total[j] = hn::Add(total[j], hn::Mul(hn::ConvertTo(d, sum[j]), hn::Mul(scale, scales)));
+    }
   }
+#pragma GCC unroll 16
+  for (int j = 0; j < kPanelVectors; ++j) hn::StoreU(total[j], d, totals + j * kLanes32);
 }
 
 /// Writes the products of one row and one panel of blocks, [16], as multiply_blocks() does. Scales
@@ -92,11 +93,11 @@ HWY_INLINE void multiply_block_row(const BlockTile& tile, ScaleReader scales, fl
     VI32 sum[1][kPanelVectors];
     sum_block<Bits, Dot>({tile.x + b * kBlockColumns, tile.stride}, block, 0, sum);
     scales.next();
-    const VF x_scale = hn::Set(d, tile.x_scales[b / kBlocksOfScale]);
+    const VF x_scale = hn::Set(d, tile.x_scales[b / kBlocksOfScale * tile.across]);
 #pragma GCC unroll 16
     for (int j = 0; j < kPanelVectors; ++j) {
-      const VF product =
-          scaled_block<Bits, Dot>(sum[0][j], tile.x_sums[b], scales.scale(j), scales.minimum(j));
+      const VF product = scaled_block<Bits, Dot>(sum[0][j], tile.x_sums[b * tile.across],
+                                                 scales.scale(j), scales.minimum(j));
       total[j] = hn::Add(total[j], hn::Mul(product, x_scale));
     }
   }

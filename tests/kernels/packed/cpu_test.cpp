@@ -20,6 +20,13 @@ TEST(PackedCpu, DotProductsCanBeTurnedOffAndOnAgain) {
   });
 }
 
+TEST(PackedCpu, BothAnswersAreThoseOfTheFunctions) {
+  test::for_each_way([](const std::string& way) {
+    EXPECT_EQ(dot_products().bytes, has_vnni()) << way;
+    EXPECT_EQ(dot_products().bf16, has_bf16_dot()) << way;
+  });
+}
+
 TEST(PackedCpu, OnlyWideInstructionSetsOfX86HaveDotProducts) {
   heed::test::for_each_isa([](Isa isa) {
     if (isa == Isa::sse4 || isa == Isa::neon) {

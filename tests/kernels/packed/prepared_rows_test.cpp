@@ -16,7 +16,8 @@ using test::OwnedMatrix;
 TEST(PreparedRows, OfF32AreReadWhereTheyAre) {
   const OwnedMatrix matrix(PackedForm::f32, 1, 5);
   const std::vector<float> x = random_floats(3 * 8, 1);
-  const PreparedRows rows(matrix.matrix(), {.rows = 3, .columns = 5, .x = x.data(), .stride = 8});
+  const PreparedRows rows(matrix.matrix(), {.rows = 3, .columns = 5, .x = x.data(), .stride = 8},
+                          dot_products());
   EXPECT_EQ(rows.from(2).floats, x.data() + 2 * 8);
   EXPECT_EQ(rows.from(2).stride, 8);
 }
@@ -29,7 +30,8 @@ TEST(PreparedRows, OfBf16AreRoundedAndFilledUpToPairs) {
       test::for_each_way([&](const std::string& way) {
         SCOPED_TRACE(fmt::format("{} columns, {} apart, {}", in, stride, way));
         const PreparedRows rows(matrix.matrix(),
-                                {.rows = 4, .columns = in, .x = x.data(), .stride = stride});
+                                {.rows = 4, .columns = in, .x = x.data(), .stride = stride},
+                                dot_products());
         const RowsOfX from = rows.from(1);
         ASSERT_EQ(from.stride, (in + 1) / 2 * 2);
         EXPECT_EQ(from.floats == nullptr, has_bf16_dot());
@@ -51,25 +53,31 @@ TEST(PreparedRows, OfBf16AreRoundedAndFilledUpToPairs) {
 TEST(PreparedRows, FromTheMiddleAreThoseOfTheRest) {
   const std::int64_t in = 150;
   const std::vector<float> x = random_floats(3 * in, 3);
+  const FloatRows all{.rows = 3, .columns = in, .x = x.data(), .stride = in};
+  const FloatRows last{.rows = 1, .columns = in, .x = x.data() + 2 * in, .stride = in};
   for (const PackedForm form : {PackedForm::int8, PackedForm::int4}) {
     const OwnedMatrix matrix(form, 1, in);
-    const FloatRows all{.rows = 3, .columns = in, .x = x.data(), .stride = in};
-    const FloatRows last{.rows = 1, .columns = in, .x = x.data() + 2 * in, .stride = in};
-    const PreparedRows rows(matrix.matrix(), all), one(matrix.matrix(), last);
-    const QuantizedRows from = rows.from(2).integers, expected = one.from(0).integers;
-    EXPECT_EQ(from.stride, expected.stride);
-    for (std::int64_t i = 0; i < from.stride; ++i) {
-      ASSERT_EQ(from.integers[i], expected.integers[i]) << name_of(form) << " " << i;
-    }
-    for (std::int64_t g = 0; g < scale_groups(in); ++g) {
-      EXPECT_EQ(from.scales[g], expected.scales[g]) << name_of(form);
-      if (form == PackedForm::int8) {
-        EXPECT_EQ(from.offsets[g], expected.offsets[g]);
+    test::for_each_way([&](const std::string& way) {
+      SCOPED_TRACE(fmt::format("{} {}", name_of(form), way));
+      const PreparedRows rows(matrix.matrix(), all, dot_products());
+      const PreparedRows one(matrix.matrix(), last, dot_products());
+      const QuantizedRows from = rows.from(2).integers, expected = one.from(0).integers;
+      EXPECT_EQ(from.stride, expected.stride);
+      for (std::int64_t i = 0; i < from.stride; ++i) {
+        ASSERT_EQ(from.integers[i], expected.integers[i]) << i;
       }
-    }
-    for (std::int64_t b = 0; form == PackedForm::int4 && b < block_count(in); ++b) {
-      EXPECT_EQ(from.sums[b], expected.sums[b]);
-    }
+      EXPECT_EQ(from.has_common_offset, form == PackedForm::int8 && has_vnni());
+      EXPECT_EQ(from.offsets != nullptr, form == PackedForm::int8 && !has_vnni());
+      for (std::int64_t g = 0; g < scale_groups(in); ++g) {
+        EXPECT_EQ(from.scales[g * from.across], expected.scales[g]);
+        if (from.offsets != nullptr) {
+          EXPECT_EQ(from.offsets[g * from.across], expected.offsets[g]);
+        }
+      }
+      for (std::int64_t b = 0; form == PackedForm::int4 && b < block_count(in); ++b) {
+        EXPECT_EQ(from.sums[b * from.across], expected.sums[b]);
+      }
+    });
   }
 }
 

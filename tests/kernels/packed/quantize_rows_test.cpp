@@ -98,6 +98,29 @@ TEST(QuantizeRows, IntegersWithOffsetsHaveSevenBits) {
   });
 }
 
+TEST(QuantizeRows, ACommonOffsetKeepsTheNumbers) {
+  test::for_each_way([](const std::string& way) {
+    for (const std::int64_t n : {1, 17, 63, 64, 65, 200}) {
+      std::vector<float> x = random_floats(n, 5, 3.0f);
+      for (float& number : x) number += 1.0f;  // so that offsets differ from the common one
+      const Quantized own = one_row(x, true);
+      std::vector<std::int8_t> bytes(static_cast<std::size_t>(n) + 1, 77);
+      std::vector<float> scales(own.scales.size());
+      quantize_rows({.rows = 1, .columns = n, .x = x.data(), .stride = n},
+                    {.integers = bytes.data(),
+                     .stride = n,
+                     .scales = scales.data(),
+                     .has_common_offset = true});
+      EXPECT_EQ(bytes.back(), 77) << "wrote past the end";
+      EXPECT_EQ(scales, own.scales) << way;
+      for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+        const int number = static_cast<std::uint8_t>(bytes[i]) + kCommonOffset;
+        ASSERT_EQ(number, own.integers[i] + own.offsets[i / 64]) << way << " at " << i;
+      }
+    }
+  });
+}
+
 TEST(QuantizeRows, ZerosOfGroupsWithOffsetsAreExact) {
   for (const auto& [least, greatest] :
        {std::pair{0.0f, 1.0f}, {-1.0f, 0.0f}, {-0.3f, 7.0f}, {-3e38f, 3e38f}, {5.0f, 6.0f}}) {
