@@ -1,5 +1,7 @@
 #include "heed/serve/requests.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "heed/base/error.h"
@@ -122,9 +124,14 @@ std::vector<std::string> split_form(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (member.empty()) continue;
     const std::size_t equals = std::min(member.find('='), member.size());
-    std::string value = unescape(member.substr(std::min(equals + 1, member.size())));
-    if (unicode::find_invalid(value)) throw ApiError(400, "a value of the form is not UTF-8");
-    members.push_back(unescape(member.substr(0, equals)) + "=" + value);
+    const std::string name = unescape(member.substr(0, equals));
+    const std::string value = unescape(member.substr(std::min(equals + 1, member.size())));
+    // An equals sign that was escaped would end the name too early.
+    if (name.find('=') != name.npos) throw ApiError(400, "a name of the form has an equals sign");
+    if (unicode::find_invalid(name) || unicode::find_invalid(value)) {
+      throw ApiError(400, "a name or value of the form is not UTF-8");
+    }
+    members.push_back(fmt::format("{}={}", name, value));
   }
   return members;
 }

@@ -41,9 +41,13 @@ TEST(Requests, ReadForms) {
   const auto json = read_body<TranslateBody>(
       {.body = R"({"q": "a"})", .content_type = "application/x-www-form-urlencoded"});
   EXPECT_THAT(json.q.items, ElementsAre("a"));
-  EXPECT_THROW(read_body<TranslateBody>(
-                   {.body = "q=%ff", .content_type = "application/x-www-form-urlencoded"}),
-               ApiError);
+  // What is no UTF-8 is refused wherever it is, also after an escaped equals sign.
+  for (const char* const wrong : {"q=%ff", "%ff=a", "q%3D%ff", "q%3Da=b"}) {
+    EXPECT_THROW(read_body<TranslateBody>(
+                     {.body = wrong, .content_type = "application/x-www-form-urlencoded"}),
+                 ApiError)
+        << wrong;
+  }
 }
 
 TEST(Requests, ReadChats) {
