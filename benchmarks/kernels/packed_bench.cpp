@@ -1,9 +1,14 @@
 // Products with packed weights of 16, 8 and 4 bits against what bounds them: with one row, the rate
-// at which memory can be read; with more, the rate at which the CPU multiplies such numbers.
+// at which memory can be read; with more, the rate at which the CPU multiplies such numbers. And
+// those of int8 against oneDNN.
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
+#include <cstring>
+#include <dnnl.hpp>
 #include <limits>
+#include <unordered_map>
 #include <utility>
 
 #include "benchmarks/suites.h"
@@ -92,6 +97,55 @@ void add_rows(Report& report, PackedForm form, std::int64_t rows) {
               fmt::format("{:.0f} GOP/s in registers", limit)});
 }
 
+// oneDNN's product of bytes, x [rows, in] without sign and w [out, in] with sign, with weights that
+// it has packed before. Its results are integers: it neither rounds x nor multiplies by scales.
+class OneDnnProduct {
+ public:
+  OneDnnProduct(std::int64_t rows, std::int64_t out, std::int64_t in) {
+    using Memory = dnnl::memory;
+    using Type = Memory::data_type;
+    using Tag = Memory::format_tag;
+    const dnnl::matmul::primitive_desc how(
+        dnnl::matmul::desc({{rows, in}, Type::u8, Tag::ab}, {{in, out}, Type::s8, Tag::any},
+                           {{rows, out}, Type::s32, Tag::ab}),
+        engine_);
+    product_ = dnnl::matmul(how);
+    arguments_ = {{DNNL_ARG_SRC, Memory(how.src_desc(), engine_)},
+                  {DNNL_ARG_WEIGHTS, Memory(how.weights_desc(), engine_)},
+                  {DNNL_ARG_DST, Memory(how.dst_desc(), engine_)}};
+    for (const auto& [name, memory] : arguments_) {
+      std::memset(memory.get_data_handle(), 1, memory.get_desc().get_size());
+    }
+  }
+  void run() {
+    product_.execute(stream_, arguments_);
+    stream_.wait();
+  }
+
+ private:
+  dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream_{engine_};
+  dnnl::matmul product_;
+  std::unordered_map<int, dnnl::memory> arguments_;
+};
+
+void add_one_dnn(Report& report, std::int64_t rows, std::int64_t out, std::int64_t in) {
+  const Threads one(1);
+  omp_set_num_threads(1);
+  const PackedWeight weight = weight_of(PackedForm::int8, out, in);
+  const Tensor x = randn({rows, in});
+  OneDnnProduct theirs(rows, out, in);
+  const auto operations = 2.0 * static_cast<double>(rows * out * in) * 1e-9;
+  const auto peer = [&] { theirs.run(); };
+  const int calls = calls_for(peer);
+  const auto [seconds, rate] = best_of_both([&] { weight.product(x, {}, 0, out); },
+                                            [&] { return operations / per_call(peer, calls); });
+  report.add({"int8 product with scales against oneDNN's without",
+              fmt::format("{} rows, {} x {}", rows, out, in), 1, operations / seconds / rate,
+              kPackedGoal, fmt::format("{:.0f} GOP/s", operations / seconds),
+              fmt::format("{:.0f} GOP/s oneDNN", rate)});
+}
+
 }  // namespace
 
 void packed_products(Report& report) {
@@ -99,6 +153,8 @@ void packed_products(Report& report) {
     for (const int threads : {1, 2}) add_one_row(report, form, threads);
     for (const std::int64_t rows : {8, 64, 512}) add_rows(report, form, rows);
   }
+  add_one_dnn(report, 1, 24576, 4096);
+  for (const std::int64_t rows : {8, 64, 512}) add_one_dnn(report, rows, 2048, 2048);
 }
 
 }  // namespace heed::bench
