@@ -98,6 +98,14 @@ if(heed_allocation_sources AND NOT HEED_SANITIZE)
   add_test(NAME heed_allocation_tests COMMAND heed_allocation_tests)
 endif()
 
+# A thread-local object with a destructor is registered at its first use, and glibc ends the process
+# if it has no memory for that.
+if(CMAKE_NM AND NOT HEED_SANITIZE)
+  add_test(NAME no_thread_local_destructors
+           COMMAND sh -c "\"$@\" > /dev/null && ! \"$@\" | grep thread_atexit" sh ${CMAKE_NM} -A -u
+                   $<TARGET_FILE:heed>)
+endif()
+
 # Small models that learn, minutes each: ./run learn. Here only that they build.
 if(heed_learning_sources AND NOT HEED_SANITIZE)
   heed_add_test_program(heed_learning_tests ${heed_learning_sources})

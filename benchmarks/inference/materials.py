@@ -9,7 +9,8 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 SHARED = ROOT.parent / "shared"
 DATA = pathlib.Path(os.environ.get("HEED_DATA", SHARED / "data"))
 MODELS = pathlib.Path(os.environ.get("HEED_MODELS", pathlib.Path.home() / ".cache/heed-models"))
@@ -63,14 +64,21 @@ def made(path: pathlib.Path, *command: str) -> pathlib.Path:
     return path
 
 
-def ctranslate2_model(name: str) -> pathlib.Path:
-    folder = CACHE / f"{name}-ctranslate2"
+def ctranslate2_model(folder: pathlib.Path) -> pathlib.Path:
+    """CTranslate2's form of a folder of Hugging Face."""
+    to = CACHE / f"{folder.name}-ctranslate2"
     convert = [sys.executable, "-m", "ctranslate2.converters.transformers"]
-    return made(folder, *convert, "--model", model(name), "--output_dir", folder)
+    return made(to, *convert, "--model", folder, "--output_dir", to)
+
+
+def trimmed_model(name: str, tokens: int) -> pathlib.Path:
+    """The same translator with the tokens that Multi30k has most often."""
+    folder = CACHE / f"{name}-{tokens}"
+    texts = [DATA / "multi30k" / f"train.{side}.gz" for side in ("en", "fr")]
+    return made(folder, sys.executable, HERE / "trim_vocabulary.py", model(name), tokens, *texts, folder)
 
 
 def onnx_model(name: str, form: str) -> pathlib.Path:
     """`form` is f32 or int8."""
     path = CACHE / f"{name}-{form}.onnx"
-    script = pathlib.Path(__file__).resolve().parent / "export_onnx.py"
-    return made(path, sys.executable, script, model(name), form, path)
+    return made(path, sys.executable, HERE / "export_onnx.py", model(name), form, path)

@@ -1,11 +1,16 @@
-"""Translation, against CTranslate2: OPUS-MT English to French, sentences of Multi30k. Texts go in and come out on
-both sides, so that tokenising counts."""
+"""Translation, against CTranslate2: OPUS-MT English to French, and the same with 8,000 tokens, which is a
+Transformer-base. Sentences of Multi30k; texts go in and come out on both sides, so that tokenising counts."""
+
+import itertools
+import pathlib
 
 import materials
 from compare import Case, compare, memory_row
 from process import started
 
 NAME = "opus-mt-en-fr"
+TOKENS = 8000
+MODELS = {NAME: lambda: materials.model(NAME), "transformer-base": lambda: materials.trimmed_model(NAME, TOKENS)}
 GOAL = 1.1
 FORMS = {"f32": ("none", "float32"), "int8": ("int8", "int8")}  # heed's name, CTranslate2's
 SEARCHES = {"greedy": 1, "beam 4": 4}
@@ -21,11 +26,10 @@ def sizes(quick: bool) -> dict[str, dict]:
     return {"60 sentences one by one": one_by_one, "batch of 64": batch, "1000 sentences": whole}
 
 
-def engines(form: str, threads: int) -> list[tuple]:
+def engines(folder: pathlib.Path, form: str, threads: int) -> list[tuple]:
     """heed and CTranslate2; with two threads the latter twice: two batches side by side, or two threads for each."""
     ours, theirs = FORMS[form]
-    folder = materials.model(NAME)
-    peer = {"model": str(materials.ctranslate2_model(NAME)), "tokenizers": str(folder), "form": theirs}
+    peer = {"model": str(materials.ctranslate2_model(folder)), "tokenizers": str(folder), "form": theirs}
     found = [("heed", "heed_translate", {"model": str(folder), "form": ours, "threads": threads})]
     for inter, intra in {(1, threads), (threads, 1)}:
         label = "CTranslate2" if threads == 1 else f"CTranslate2, {inter} x {intra} threads"
@@ -38,10 +42,10 @@ def agreement(ours: list[str], theirs: list[str]) -> str:
     return f"{sum(a == b for a, b in zip(ours, theirs))} of {len(ours)} texts equal"
 
 
-def cases(form: str, threads: int, quick: bool) -> list[Case]:
+def cases(model: str, form: str, threads: int, quick: bool) -> list[Case]:
     return [
         Case(
-            group=f"translation, {form}",
+            group=f"translation, {model}, {form}",
             name=f"{search}, {size}",
             threads=threads,
             request={**request, "beam": beam},
@@ -55,12 +59,11 @@ def cases(form: str, threads: int, quick: bool) -> list[Case]:
 
 
 def run(report, options) -> None:
-    for form in FORMS:
-        for threads in options.threads:
-            wanted = [case for case in cases(form, threads, options.quick) if case.wanted(options)]
-            if not wanted:
-                continue
-            with started(report, engines(form, threads)) as found:
-                for case in wanted:
-                    report.add(compare(case, found, agreement, options))
-                report.memory.append(memory_row(f"{NAME}, {form}", threads, found))
+    for model, form, threads in itertools.product(MODELS, FORMS, options.threads):
+        wanted = [case for case in cases(model, form, threads, options.quick) if case.wanted(options)]
+        if not wanted:
+            continue
+        with started(report, engines(MODELS[model](), form, threads)) as found:
+            for case in wanted:
+                report.add(compare(case, found, agreement, options))
+            report.memory.append(memory_row(f"{model}, {form}", threads, found))
