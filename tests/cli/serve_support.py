@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 WORDS = "[PAD] [UNK] [MASK] [CLS] [SEP] a the dog cat runs sleeps".split()
 ENCODER = {
@@ -96,6 +97,12 @@ class Server:
         found, _, content = self.call("GET", path, **headers)
         assert found == status, (path, found, content)
         return content.decode()
+
+    def wait_for_metrics(self, *lines):
+        """Waits until /metrics has these lines: a request is counted after its answer, so a client may be faster."""
+        end = time.monotonic() + 60
+        while not all(line in self.get("/metrics") for line in lines):
+            assert time.monotonic() < end, (lines, self.get("/metrics"))
 
     def raw(self, data):
         """Bytes sent as they are; all that comes back until the connection is closed."""

@@ -148,10 +148,8 @@ def test_service_paths(_folder, models, _sentences):
     server = running(models, "--cors", "https://example.org")
     assert server.get("/healthz") == "ok\n" and server.get("/readyz") == "ready\n"
     server.ask("/translate", {"q": "x", "target": "zh"})
-    metrics = server.get("/metrics")
-    for name in ("heed_requests_total", "heed_request_seconds_bucket", "heed_queue_length", "heed_tokens_total",
-                 "heed_batch_requests_count", "process_resident_memory_bytes"):
-        assert name in metrics, name
+    server.wait_for_metrics("heed_requests_total", "heed_request_seconds_bucket", "heed_queue_length", "heed_tokens_total",
+                            "heed_batch_requests_count", "process_resident_memory_bytes")
     described = json.loads(server.get("/openapi.json"))
     fields = described["paths"]["/v1/chat/completions"]["post"]["requestBody"]["content"]["application/json"]
     assert fields["schema"]["properties"]["temperature"]["maximum"] == 2
@@ -300,7 +298,7 @@ def test_limits(_folder, models, _sentences):
     server = running(models, "--per-minute=3")
     found = [server.call("POST", "/translate", {"q": "a", "target": "zh"})[:2] for _ in range(5)]
     assert [status for status, _ in found] == [200, 200, 200, 429, 429] and int(found[-1][1]["Retry-After"]) > 1
-    assert 'heed_refusals_total{cause="rate"} 2' in server.get("/metrics")
+    server.wait_for_metrics('heed_refusals_total{cause="rate"} 2')
     assert server.stop() == 0
 
 
@@ -333,8 +331,7 @@ def test_gone_clients(_folder, models, _sentences):
         with socket.create_connection(("127.0.0.1", server.port)) as gone:
             gone.sendall(f"POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: {len(request)}\r\n\r\n"
                          f"{request}".encode())
-    while any(f'{name}{{model="text"}} 0' not in server.get("/metrics") for name in ("heed_running", "heed_queue_length")):
-        pass
+    server.wait_for_metrics(*(f'{name}{{model="text"}} 0' for name in ("heed_running", "heed_queue_length")))
     assert server.ask("/v1/completions", {"model": "text", "prompt": "a", "max_tokens": 3})
     assert server.stop() == 0
 
@@ -368,12 +365,10 @@ def test_signals(folder, models, sentences):
         answers = [pool.submit(ask, text) for text in sentences * 4]
         server.process.send_signal(signal.SIGHUP)
         assert [answer.result() for answer in answers] == before * 4
-        while "heed_reloads_total 1" not in server.get("/metrics"):
-            pass
+        server.wait_for_metrics("heed_reloads_total 1")
         config.write_text("models = ['none=/nowhere']")
         server.process.send_signal(signal.SIGHUP)
-        while "heed_failed_reloads_total 1" not in server.get("/metrics"):
-            pass
+        server.wait_for_metrics("heed_failed_reloads_total 1")
         assert [ask(text) for text in sentences] == before, "what cannot be loaded changes nothing"
         late = [pool.submit(server.call, "POST", "/translate", {**body, "q": text}) for text in sentences]
         late[0].result()
