@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -46,12 +48,14 @@ class Chunk {
   std::size_t mapped_, next_, end_;
 };
 
-// The chunk with room for more, as long as one of its blocks lives. All threads share it: an object
-// of each thread would have a destructor, and where memory is too short to register that, glibc
-// ends the process.
+// The chunks with room for more, as long as one of their blocks lives. A thread takes its blocks
+// from one of them, so that the matrices of a model, which are released together, are in one chunk:
+// with one chunk for all threads, six threads that load models needed 106 MB instead of 76. A
+// pointer of each thread would have a destructor, and where memory is too short to register that,
+// glibc ends the process.
 struct Current {
   ForkMutex mutex;
-  std::weak_ptr<Chunk> chunk;
+  std::array<std::weak_ptr<Chunk>, 16> chunks;
 };
 
 Current& current() {
@@ -60,10 +64,16 @@ Current& current() {
 }
 [[maybe_unused]] const Current& made_at_load = current();
 
-// A block of the current chunk; null if there is no room.
+std::weak_ptr<Chunk>& chunk_of_thread() {
+  static std::atomic<std::size_t> threads = 0;
+  thread_local const std::size_t number = threads++;
+  return current().chunks[number % current().chunks.size()];
+}
+
+// A block of the thread's chunk; null if there is no room.
 std::shared_ptr<std::byte> take_from_current(std::size_t bytes) {
   const std::lock_guard lock(current().mutex);
-  std::shared_ptr<Chunk> chunk = current().chunk.lock();
+  std::shared_ptr<Chunk> chunk = chunk_of_thread().lock();
   if (!chunk || !chunk->has(bytes)) return nullptr;
   std::byte* const block = chunk->take(bytes);
   return {std::move(chunk), block};
@@ -79,7 +89,7 @@ std::shared_ptr<std::byte> large_page_block(std::size_t bytes) {
   std::byte* const block = chunk->take(taken);
   if (shared) {
     const std::lock_guard lock(current().mutex);
-    current().chunk = chunk;
+    chunk_of_thread() = chunk;
   }
   return {std::move(chunk), block};
 }
